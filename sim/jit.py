@@ -1,0 +1,114 @@
+"""How the core is compiled: one decorator, and typed access to memory by address.
+
+State lives in NumPy record arrays; compiled functions reach it as a record (a pointer) or by
+an address plus index. A view object of an array is never made, so nothing is reference
+counted and small functions cost nothing (design.md, section 5). With NUMBA_DISABLE_JIT=1 the
+same functions run as plain Python, and the accessors go through ctypes.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numba
+import numpy as np
+from llvmlite import ir
+from numba.core import types
+from numba.extending import intrinsic
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+COMPILED = not numba.config.DISABLE_JIT
+_I64 = ir.IntType(64)
+
+
+def core(function: F) -> F:
+    """Compile a function of the core: cached, no reference counting, NumPy's error model."""
+    return numba.njit(_nrt=False, error_model="numpy", cache=True)(function)  # type: ignore[no-any-return]
+
+
+def record_at(dtype: np.dtype[Any]) -> Callable[[int, int], Any]:
+    """Make `at(base, index)`: the record number `index` of the array of `dtype` at `base`."""
+    if not COMPILED:
+
+        def interpreted(base: int, index: int) -> Any:
+            raw = (ctypes.c_char * dtype.itemsize).from_address(int(base) + int(index) * dtype.itemsize)
+            return np.frombuffer(raw, dtype=dtype).view(np.recarray)[0]
+
+        return interpreted
+    record = numba.from_dtype(dtype)
+    size = dtype.itemsize
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def at(context: Any, base: Any, index: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            offset = builder.mul(args[1], ir.Constant(_I64, size))
+            return builder.inttoptr(builder.add(args[0], offset), context.get_value_type(record))
+
+        return record(types.int64, types.int64), generate
+
+    return at  # type: ignore[no-any-return]
+
+
+def _loader(bits: int, ctype: Any) -> Callable[[int], int]:
+    """Make `peek(address)`: the unsigned integer of `bits` bits there, as int64."""
+    if not COMPILED:
+        return lambda address: int(ctype.from_address(int(address)).value)
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def peek(context: Any, address: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            pointer = builder.inttoptr(args[0], ir.IntType(bits).as_pointer())
+            value = builder.load(pointer, align=1)
+            return value if bits == 64 else builder.zext(value, _I64)
+
+        return types.int64(types.int64), generate
+
+    return peek  # type: ignore[no-any-return]
+
+
+def _storer(bits: int, ctype: Any) -> Callable[[int, int], None]:
+    """Make `poke(address, value)`: store the low `bits` bits of an int64."""
+    if not COMPILED:
+        mask = (1 << bits) - 1
+
+        def interpreted(address: int, value: int) -> None:
+            ctype.from_address(int(address)).value = int(value) & mask
+
+        return interpreted
+
+    @intrinsic  # type: ignore[untyped-decorator]
+    def poke(context: Any, address: Any, value: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            kind = ir.IntType(bits)
+            pointer = builder.inttoptr(args[0], kind.as_pointer())
+            stored = args[1] if bits == 64 else builder.trunc(args[1], kind)
+            builder.store(stored, pointer, align=1)
+            return context.get_dummy_value()
+
+        return types.none(types.int64, types.int64), generate
+
+    return poke  # type: ignore[no-any-return]
+
+
+peek8 = _loader(8, ctypes.c_uint8)
+peek16 = _loader(16, ctypes.c_uint16)
+peek32 = _loader(32, ctypes.c_uint32)
+peek64 = _loader(64, ctypes.c_int64)
+poke8 = _storer(8, ctypes.c_uint8)
+poke16 = _storer(16, ctypes.c_uint16)
+poke32 = _storer(32, ctypes.c_uint32)
+poke64 = _storer(64, ctypes.c_int64)
+
+
+def zeros(count: int, dtype: Any) -> np.ndarray[Any, Any]:
+    """A zeroed array; the pages are touched (and so take memory) only when used."""
+    array = np.zeros(count, dtype=dtype)
+    return array.view(np.recarray) if array.dtype.names else array
+
+
+def address_of(array: np.ndarray[Any, Any]) -> int:
+    """The address of an array's first byte; the caller keeps the array alive."""
+    return int(array.ctypes.data)
