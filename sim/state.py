@@ -1,0 +1,437 @@
+"""All state of the machine: a handful of record types, no objects in the hot path.
+
+Sizes are maxima (spec.py), so that one compiled core serves every machine; pages that a machine
+does not use are never touched. Times are SM cycles in int64 unless a name says ticks.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import counters
+from .jit import record_at
+from .spec import MAX_BLOCKS, MAX_PIPES, MAX_SUBCORES, MAX_WARPS
+
+NEVER = 1 << 62  # later than any time that a run reaches
+LANES = 32
+REGISTERS = 256  # registers a warp can name; 255 is the zero register
+PREDICATES = 8
+ROW_BYTES = LANES * 4  # one register of a warp: 32 lanes of 4 bytes
+SM_ROWS = 65536 // LANES  # register rows of an SM
+QUEUE = 8  # most entries of a sub-core's memory queue
+INBOX = 4096
+L1_LINES_MAX = 4096
+MSHRS_MAX = 1024
+WAITERS_MAX = 4096
+PENDING_MAX = 2048
+OUTBOX = 8192
+SHARED_BYTES = 262144
+L0_LINES_MAX = 256
+L1I_LINES_MAX = 4096
+BARRIERS = 16
+
+# Warp states: every warp is in exactly one in every cycle (law 1). The words are Nsight Compute's.
+STATES = (
+    "selected", "not_selected", "wait", "no_instruction", "branch_resolving", "long_scoreboard",
+    "short_scoreboard", "math_pipe_throttle", "mio_throttle", "lg_throttle", "dispatch_stall",
+    "barrier", "membar", "sleeping", "drain", "misc",
+)  # fmt: skip
+(
+    SELECTED, NOT_SELECTED, WAIT, NO_INSTRUCTION, BRANCH_RESOLVING, LONG_SCOREBOARD,
+    SHORT_SCOREBOARD, MATH_PIPE_THROTTLE, MIO_THROTTLE, LG_THROTTLE, DISPATCH_STALL,
+    BARRIER, MEMBAR, SLEEPING, DRAIN, MISC,
+) = range(len(STATES))  # fmt: skip
+
+SPLIT = np.dtype(
+    [
+        ("pc", "i4"),
+        ("mask", "u4"),
+        ("group", "i4"),  # convergence group that it will arrive at, -1 for none
+        ("barrier", "i4"),  # barrier that it waits at, -1 when it can run
+    ],
+    align=True,
+)
+
+GROUP = np.dtype(
+    [
+        ("mask", "u4"),  # lanes that have to come; 0: free
+        ("arrived", "u4"),
+        ("pc", "i4"),  # where they come together
+        ("parent", "i4"),
+    ],
+    align=True,
+)
+
+WARP = np.dtype(
+    [
+        ("used", "i4"),
+        ("pc", "i4"),  # of the path that runs
+        ("active", "u4"),  # lanes of the path that runs; 0 when none can
+        ("live", "u4"),  # lanes that exist and have not exited
+        ("block", "i4"),  # slot of its block
+        ("number", "i4"),  # warp of the block
+        ("row", "i4"),  # first register row
+        ("rows", "i4"),
+        ("state", "i4"),
+        ("state_pc", "i4"),
+        ("since", "i8"),  # first cycle not yet booked to a state
+        ("wake", "i8"),  # first cycle in which the next instruction could issue
+        ("wait_until", "i8"),  # own stall of the last instruction ends
+        ("wait_state", "i8"),  # state booked until then: WAIT, BRANCH_RESOLVING, MEMBAR, SLEEPING
+        ("fetch_until", "i8"),  # next instruction is in the buffer
+        ("depend_until", "i8"),  # operands are ready; NEVER while a response is out
+        ("depend_state", "i8"),
+        ("age", "i8"),  # launch order in the SM
+        ("stores_out", "i8"),  # stores and reductions not yet acknowledged by L2
+        ("polls", "i8"),
+        ("split_count", "i4"),
+        ("memory_out", "i4"),  # memory instructions not completed
+        ("splits", SPLIT, (LANES,)),
+        ("groups", GROUP, (LANES,)),
+        ("predicates", "u4", (PREDICATES,)),
+        ("predicate_ready", "i8", (PREDICATES,)),
+        ("predicate_guard", "i8", (PREDICATES,)),  # ready for the guard of branch, memory, exit, vote
+        ("ready", "i8", (REGISTERS,)),  # cycle in which a same-pipe ALU consumer may issue
+        ("producer", "u1", (REGISTERS,)),  # pipe of the producer + 1, or a state for variable latency
+        ("readers", "u1", (REGISTERS,)),  # memory instructions that have yet to read it
+        ("writers", "u1", (REGISTERS,)),  # memory instructions that have yet to write it
+    ],
+    align=True,
+)
+
+# A memory instruction on its way from issue to completion.
+MEMOP = np.dtype(
+    [
+        ("used", "i4"),
+        ("warp", "i4"),
+        ("pc", "i4"),
+        ("mask", "u4"),
+        ("issued", "i8"),
+        ("dispatched", "i8"),
+        ("ready", "i8"),  # completion as known so far
+        ("remaining", "i4"),  # lines still to come
+        ("level", "i4"),  # deepest level that served it: 1 L1, 2 L2, 3 far L2, 4 DRAM
+        ("dest", "i4"),  # first destination register, -1 for none
+        ("words", "i4"),
+        ("next", "i4"),  # free list
+        ("address", "i8", (LANES,)),
+    ],
+    align=True,
+)
+
+BARRIER_STATE = np.dtype(
+    [
+        ("arrived", "i4"),  # threads
+        ("expected", "i4"),  # threads; 0: every live thread of the block
+        ("pc", "i4"),  # where the first of this generation arrived, -1 for none
+        ("warps", "i4"),
+        ("first", "i8"),
+        ("last", "i8"),
+    ],
+    align=True,
+)
+
+BLOCK = np.dtype(
+    [
+        ("used", "i4"),
+        ("number", "i4"),  # linear block id
+        ("x", "i4"),
+        ("y", "i4"),
+        ("z", "i4"),
+        ("warps", "i4"),
+        ("live_warps", "i4"),
+        ("live_threads", "i4"),
+        ("shared", "i4"),  # byte offset of its shared memory
+        ("shared_bytes", "i4"),
+        ("barriers", BARRIER_STATE, (BARRIERS,)),
+    ],
+    align=True,
+)
+
+SUBCORE = np.dtype(
+    [
+        ("next", "i8"),  # next cycle in which it has something to decide
+        ("evaluated", "i8"),
+        ("warps", "i4"),
+        ("last", "i4"),  # warp that issued last, -1 for none
+        ("port_free", "i8"),
+        ("pipe_free", "i8", (MAX_PIPES,)),
+        ("bank_free", "i8", (8,)),
+        ("reuse", "i4", (4,)),  # register kept in the reuse slot of each operand position
+        ("reuse_warp", "i4"),
+        ("queue", "i4", (QUEUE,)),  # memory operations waiting for dispatch
+        ("queue_head", "i4"),
+        ("queue_count", "i4"),
+        ("dispatch_free", "i8"),
+        ("issued", "i8"),
+        ("empty", "i8"),
+        ("occupied_since", "i8"),
+        ("l0_tag", "i8", (L0_LINES_MAX,)),
+        ("l0_used", "i8", (L0_LINES_MAX,)),
+        ("l0_ready", "i8", (L0_LINES_MAX,)),
+    ],
+    align=True,
+)
+
+L1_LINE = np.dtype(
+    [
+        ("tag", "i8"),  # line number + 1; 0: empty
+        ("used", "i8"),  # replacement clock
+        ("valid", "u1"),  # sectors that are here
+        ("pending", "u1"),  # sectors that are on the way
+    ],
+    align=True,
+)
+
+MSHR = np.dtype(
+    [
+        ("line", "i8"),  # line number; -1: free
+        ("asked", "u1"),  # sectors requested
+        ("came", "u1"),
+        ("waiters", "i4"),  # first waiter, -1 for none
+        ("count", "i4"),
+        ("next", "i4"),
+    ],
+    align=True,
+)
+
+WAITER = np.dtype([("memop", "i4"), ("sectors", "i4"), ("next", "i4")], align=True)
+
+# A message from an SM to L2; `bytes` is the store data of the line.
+REQUEST = np.dtype(
+    [
+        ("time", "i8"),  # arrival at the slice, in ticks
+        ("line", "i8"),
+        ("sm", "i4"),
+        ("kind", "i4"),  # READ, WRITE, ATOMIC (wants an answer), REDUCTION
+        ("sectors", "i4"),  # bit i: sector i of the line
+        ("id", "i4"),  # MSHR of a read, memop of the others
+        ("lanes", "i4"),  # atomics: most lanes on one address
+        ("bytes", "i4"),
+    ],
+    align=True,
+)
+READ, WRITE, ATOMIC, REDUCTION = range(4)
+
+RESPONSE = np.dtype(
+    [
+        ("time", "i8"),  # arrival at the SM, in cycles
+        ("sequence", "i8"),
+        ("kind", "i4"),
+        ("id", "i4"),
+        ("sectors", "i4"),
+        ("level", "i4"),
+    ],
+    align=True,
+)
+
+SM = np.dtype(
+    [
+        ("number", "i8"),
+        ("now", "i8"),
+        ("next", "i8"),
+        ("random", "u8"),
+        ("resident_blocks", "i4"),
+        ("resident_warps", "i4"),
+        ("launched", "i8"),  # warps launched, for ages
+        ("block_free_at", "i8"),
+        ("lsu_free", "i8"),  # SM-wide memory pipe, in quarter-cycles
+        ("port_free", "i8"),  # request port, cycles
+        ("response_free", "i8"),  # response port, in ticks (kept by the memory side)
+        ("l1i_free", "i8"),
+        ("barrier_free", "i8"),
+        ("l1_sets", "i8"),
+        ("l1_clock", "i8"),
+        ("memop_free", "i4"),
+        ("memop_count", "i4"),
+        ("mshr_free", "i4"),
+        ("mshr_count", "i4"),
+        ("waiter_free", "i4"),
+        ("blocked_lsu", "i4"),  # memop that waits at the head of the pipe for an MSHR, -1 for none
+        ("outbox_count", "i4"),
+        ("inbox_count", "i4"),
+        ("counters", "i8", (counters.COUNT,)),
+        ("subcores", SUBCORE, (MAX_SUBCORES,)),
+        ("warps", WARP, (MAX_WARPS,)),
+        ("blocks", BLOCK, (MAX_BLOCKS,)),
+        ("row_owner", "i2", (SM_ROWS // 8,)),  # register allocation map, units of 8 rows
+        ("inbox", RESPONSE, (INBOX,)),
+        ("outbox", REQUEST, (OUTBOX,)),
+        ("memops", MEMOP, (PENDING_MAX,)),
+        ("mshrs", MSHR, (MSHRS_MAX,)),
+        ("waiters", WAITER, (WAITERS_MAX,)),
+        ("l1", L1_LINE, (L1_LINES_MAX,)),
+        ("l1i_tag", "i8", (L1I_LINES_MAX,)),
+        ("l1i_ready", "i8", (L1I_LINES_MAX,)),
+        ("scratch", "u4", (16 * LANES,)),
+        ("registers", "u4", (SM_ROWS * LANES,)),
+        ("shared", "u1", (SHARED_BYTES,)),
+    ],
+    align=True,
+)
+sm_at = record_at(SM)
+
+# What the core knows of the code: one record an instruction, made by decode.py.
+SOURCES = 4
+CODE = np.dtype(
+    [
+        ("behaviour", "i4"),
+        ("timing", "i4"),
+        ("function", "i8"),  # address of the compiled row function, or its number when not compiled
+        ("guard", "i4"),
+        ("guard_negated", "i4"),
+        ("source_count", "i4"),
+        ("source_kind", "i4", (SOURCES,)),  # 0 register, 1 constant row, 2 predicate
+        ("source", "i4", (SOURCES,)),
+        ("source_words", "i4", (SOURCES,)),
+        ("source_negated", "i4", (SOURCES,)),
+        ("dest", "i4"),
+        ("dest_words", "i4"),
+        ("dest_predicate", "i4"),  # -1 for none
+        ("base_kind", "i4"),  # address: 0 register, 1 constant row, 2 none
+        ("base", "i4"),
+        ("base_words", "i4"),
+        ("offset", "i8"),
+        ("space", "i4"),
+        ("cache", "i4"),
+        ("element_bytes", "i4"),
+        ("vector", "i4"),
+        ("signed", "i4"),
+        ("mode", "i4"),  # shuffle mode, vote kind, redux operation, special register number, fence scope
+        ("target", "i4"),
+        ("reconverge", "i4"),
+        ("polling", "i4"),  # a backward branch whose loop waits for other lanes
+        ("constant", "i4"),
+        ("reuse", "i4"),
+        ("stall", "i4"),
+        ("yield_", "i4"),
+        ("write_counter", "i4"),
+        ("read_counter", "i4"),
+        ("wait_mask", "i4"),
+        ("has_control", "i4"),
+        ("line", "i4"),
+    ],
+    align=True,
+)
+code_at = record_at(CODE)
+
+# What happened at one instruction of one SM; `stall` counts warp-cycles by state.
+PROFILE = np.dtype(
+    [
+        ("issued", "i8"),
+        ("lanes", "i8"),
+        ("requests", "i8"),
+        ("lines", "i8"),
+        ("sectors", "i8"),
+        ("wavefronts", "i8"),
+        ("conflicts", "i8"),
+        ("stall", "i8", (len(STATES),)),
+    ],
+    align=True,
+)
+profile_at = record_at(PROFILE)
+
+# One allocation of device memory, for bounds.
+ALLOCATION = np.dtype([("address", "i8"), ("bytes", "i8"), ("host", "i8")], align=True)
+allocation_at = record_at(ALLOCATION)
+
+# A stretch of a warp's life in the trace: `cycles` cycles in `state` from `start`.
+EVENT = np.dtype(
+    [
+        ("start", "i8"),
+        ("cycles", "i4"),
+        ("pc", "i4"),
+        ("active", "u4"),
+        ("block", "i4"),
+        ("sm", "i2"),
+        ("warp", "u1"),
+        ("state", "u1"),
+    ],
+    align=True,
+)
+event_at = record_at(EVENT)
+
+# A memory instruction in the trace, from issue to completion.
+MEMORY_EVENT = np.dtype(
+    [
+        ("issued", "i8"),
+        ("dispatched", "i8"),
+        ("completed", "i8"),
+        ("pc", "i4"),
+        ("sectors", "i4"),
+        ("wavefronts", "i4"),
+        ("sm", "i2"),
+        ("warp", "u1"),
+        ("level", "u1"),
+    ],
+    align=True,
+)
+memory_event_at = record_at(MEMORY_EVENT)
+
+FAULT = np.dtype(
+    [
+        ("kind", "i8"),
+        ("sm", "i8"),
+        ("warp", "i8"),
+        ("block", "i8"),
+        ("thread", "i8"),
+        ("lane", "i8"),
+        ("pc", "i8"),
+        ("other_pc", "i8"),
+        ("address", "i8"),
+        ("time", "i8"),
+    ],
+    align=True,
+)
+
+DEVICE = np.dtype(
+    [
+        ("now", "i8"),
+        ("started", "i8"),
+        ("spec", "i8"),  # addresses of the arrays that a launch uses
+        ("sms", "i8"),
+        ("code", "i8"),
+        ("profile", "i8"),
+        ("constants", "i8"),  # rows of 32 equal words: immediates and parameters
+        ("parameters", "i8"),  # bytes of the parameter space
+        ("allocations", "i8"),
+        ("local", "i8"),  # local memory, host address
+        ("memory", "i8"),  # the memory side's own record (memory.py)
+        ("events", "i8"),
+        ("memory_events", "i8"),
+        ("code_count", "i8"),
+        ("allocation_count", "i8"),
+        ("parameter_bytes", "i8"),
+        ("event_count", "i8"),
+        ("event_limit", "i8"),
+        ("memory_event_count", "i8"),
+        ("memory_event_limit", "i8"),
+        ("trace", "i8"),  # 0 off, 1 on, 2 full: the rest was dropped
+        ("trace_from", "i8"),
+        ("trace_until", "i8"),
+        ("trace_sms", "i8"),  # the first SMs only
+        ("dropped", "i8"),
+        ("grid_x", "i8"),
+        ("grid_y", "i8"),
+        ("grid_z", "i8"),
+        ("block_x", "i8"),
+        ("block_y", "i8"),
+        ("block_z", "i8"),
+        ("block_threads", "i8"),
+        ("block_warps", "i8"),
+        ("blocks", "i8"),
+        ("next_block", "i8"),
+        ("done_blocks", "i8"),
+        ("sm_block_limit", "i8"),  # resident blocks by occupancy
+        ("registers", "i8"),  # a thread
+        ("rows_per_warp", "i8"),
+        ("block_shared", "i8"),
+        ("local_bytes", "i8"),
+        ("window", "i8"),
+        ("communicates", "i8"),
+        ("fault", FAULT),
+        ("counters", "i8", (counters.DEVICE_COUNT,)),
+    ],
+    align=True,
+)
+device_at = record_at(DEVICE)
