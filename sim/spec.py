@@ -40,6 +40,7 @@ class Device(Section):
     clock_mhz: float = Field(gt=0, le=10000, description="SM clock under load")
     launch_cycles: int = Field(ge=0, le=100000, description="from a launch at the device to its first block")
     drain_cycles: int = Field(ge=0, le=100000, description="from the last warp's exit to completion")
+    block_start_cycles: int = Field(ge=1, le=100000, description="from a block's end to the first issue of its successor")
     block_dispatch_cycles: int = Field(ge=1, le=1000, description="between two blocks started on one SM")
 
 
@@ -116,6 +117,7 @@ class Lsu(Section):
     """The memory path of an SM from issue to the L1 and shared-memory data stage."""
 
     queue_entries: int = Field(ge=1, le=8, description="memory instructions a sub-core holds before dispatch")
+    entry_cycles: int = Field(ge=1, le=64, description="issue to dispatch at the earliest; operands are read by then")
     dispatch_cycles: int = Field(ge=1, le=64, description="a sub-core hands over one memory instruction each")
     instruction_cycles: int = Field(ge=1, le=64, description="SM-wide pipe: cycles at least a warp instruction")
     wavefront_cycles: int = Field(ge=1, le=64, description="SM-wide pipe: cycles a wavefront")

@@ -72,10 +72,11 @@ WARP = np.dtype(
         ("number", "i4"),  # warp of the block
         ("row", "i4"),  # first register row
         ("rows", "i4"),
-        ("state", "i4"),
-        ("state_pc", "i4"),
+        ("slot", "i4"),
+        ("group", "i4"),  # convergence group of the path that runs, -1 for none
+        ("join_pc", "i4"),  # where that group comes together, -1 for none
+        ("fence", "i4"),  # waits for its stores to be acknowledged
         ("since", "i8"),  # first cycle not yet booked to a state
-        ("wake", "i8"),  # first cycle in which the next instruction could issue
         ("wait_until", "i8"),  # own stall of the last instruction ends
         ("wait_state", "i8"),  # state booked until then: WAIT, BRANCH_RESOLVING, MEMBAR, SLEEPING
         ("fetch_until", "i8"),  # next instruction is in the buffer
@@ -141,6 +142,7 @@ BLOCK = np.dtype(
         ("warps", "i4"),
         ("live_warps", "i4"),
         ("live_threads", "i4"),
+        ("ended", "i8"),
         ("shared", "i4"),  # byte offset of its shared memory
         ("shared_bytes", "i4"),
         ("barriers", BARRIER_STATE, (BARRIERS,)),
@@ -166,8 +168,12 @@ SUBCORE = np.dtype(
         ("issued", "i8"),
         ("empty", "i8"),
         ("occupied_since", "i8"),
-        ("l0_tag", "i8", (L0_LINES_MAX,)),
-        ("l0_used", "i8", (L0_LINES_MAX,)),
+        # Of each of its warps (slot // sub-cores): what the scheduler looks at in every cycle.
+        ("wake", "i8", (MAX_WARPS,)),  # first cycle in which the next instruction could issue
+        ("state", "i4", (MAX_WARPS,)),  # booked from wake on: NOT_SELECTED or a throttle
+        ("next_pc", "i4", (MAX_WARPS,)),
+        ("in_active_set", "i4", (MAX_WARPS,)),
+        ("l0_tag", "i8", (L0_LINES_MAX,)),  # line number + 1; direct mapped
         ("l0_ready", "i8", (L0_LINES_MAX,)),
     ],
     align=True,
@@ -230,12 +236,17 @@ SM = np.dtype(
         ("number", "i8"),
         ("now", "i8"),
         ("next", "i8"),
+        ("last_issue", "i8"),
         ("random", "u8"),
         ("resident_blocks", "i4"),
         ("resident_warps", "i4"),
         ("launched", "i8"),  # warps launched, for ages
         ("block_free_at", "i8"),
+        ("ended_blocks", "i4"),  # blocks whose slot the dispatcher has yet to free
+        ("drained", "i8"),  # last cycle in which anything happened
         ("lsu_free", "i8"),  # SM-wide memory pipe, in quarter-cycles
+        ("lsu_next", "i8"),  # next cycle in which the pipe could take an instruction
+        ("lsu_turn", "i8"),  # sub-core served last
         ("port_free", "i8"),  # request port, cycles
         ("response_free", "i8"),  # response port, in ticks (kept by the memory side)
         ("l1i_free", "i8"),
@@ -254,7 +265,6 @@ SM = np.dtype(
         ("subcores", SUBCORE, (MAX_SUBCORES,)),
         ("warps", WARP, (MAX_WARPS,)),
         ("blocks", BLOCK, (MAX_BLOCKS,)),
-        ("row_owner", "i2", (SM_ROWS // 8,)),  # register allocation map, units of 8 rows
         ("inbox", RESPONSE, (INBOX,)),
         ("outbox", REQUEST, (OUTBOX,)),
         ("memops", MEMOP, (PENDING_MAX,)),
@@ -277,6 +287,14 @@ CODE = np.dtype(
     [
         ("behaviour", "i4"),
         ("timing", "i4"),
+        ("pipe", "i4"),  # of the timing class in the machine at hand, as are the cycles
+        ("latency_cycles", "i4"),
+        ("issue_cycles", "i4"),
+        ("port_cycles", "i4"),
+        ("queued", "i4"),  # goes through the sub-core's memory queue
+        ("throttle", "i4"),  # state of a warp that waits for a place in that queue
+        ("scoreboard", "i4"),  # state of a warp that waits for the result
+        ("guard_late", "i4"),  # its guard is read late: branch, memory, exit, vote
         ("function", "i8"),  # address of the compiled row function, or its number when not compiled
         ("guard", "i4"),
         ("guard_negated", "i4"),
@@ -298,6 +316,8 @@ CODE = np.dtype(
         ("vector", "i4"),
         ("signed", "i4"),
         ("mode", "i4"),  # shuffle mode, vote kind, redux operation, special register number, fence scope
+        ("barrier_count", "i4"),  # index of the source that holds the thread count, -1 for none
+        ("shuffle_predicate", "i4"),
         ("target", "i4"),
         ("reconverge", "i4"),
         ("polling", "i4"),  # a backward branch whose loop waits for other lanes
