@@ -9,7 +9,13 @@ same functions run as plain Python, and the accessors go through ctypes.
 from __future__ import annotations
 
 import ctypes
+import functools
+import hashlib
+import os
+import sys
+import tempfile
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
@@ -22,11 +28,59 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 COMPILED = not numba.config.DISABLE_JIT
 _I64 = ir.IntType(64)
+_ROOT = Path(__file__).resolve().parent.parent
+
+
+def fingerprint(*patterns: str) -> str:
+    """A hash of the project's source files that match the patterns, and of the compiler.
+
+    Numba looks only at a function's own file to decide whether its cached machine code is
+    current; the code of its callees is linked in. So the cache folder's name says it all.
+    """
+    digest = hashlib.sha256(f"{sys.version}{numba.__version__}".encode())
+    for pattern in patterns:
+        for path in sorted(_ROOT.glob(pattern)):
+            digest.update(path.name.encode() + path.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+@functools.cache
+def cache_folder() -> Path | None:
+    """Where compiled code is kept: $TINYGPU_CACHE, else the user's cache folder.
+
+    None when no such folder can be written: then everything is compiled anew in each process.
+    """
+    base = os.environ.get("TINYGPU_CACHE")
+    if not base:
+        base = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+        base = str(Path(base) / "tinygpu")
+    folder = Path(base)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return folder
+    except OSError:
+        return None
+
+
+@functools.cache
+def _core_cache() -> str | None:
+    folder = cache_folder()
+    return None if folder is None else str(folder / f"core-{fingerprint('sim/**/*.py')}")
 
 
 def core(function: F) -> F:
     """Compile a function of the core: cached, no reference counting, NumPy's error model."""
-    return numba.njit(_nrt=False, error_model="numpy", cache=True)(function)  # type: ignore[no-any-return]
+    if not COMPILED:
+        return function
+    folder = _core_cache()
+    previous = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = folder or previous
+    try:
+        compile_ = numba.njit(_nrt=False, error_model="numpy", cache=folder is not None)
+        return compile_(function)  # type: ignore[no-any-return]
+    finally:
+        numba.config.CACHE_DIR = previous
 
 
 def record_at(dtype: np.dtype[Any]) -> Callable[[int, int], Any]:
