@@ -66,6 +66,8 @@ class OperandSpec:
     role: "dest", "source", "address" (`[base + offset]`), "label", "barrier" or "constant"
     (an immediate that is part of the opcode's encoding, such as a look-up table).
     vector: how many consecutive registers of `type` it names (`{a, b, c, d}` is 4).
+    literal: the type in which an immediate is written, when it is not `type`: `mov.f32` moves
+        bits (type b32), and its literal is an f32.
     """
 
     name: str
@@ -73,6 +75,7 @@ class OperandSpec:
     role: str
     vector: int = 1
     optional: bool = False
+    literal: str = ""
 
     @property
     def words(self) -> int:
@@ -93,14 +96,17 @@ class Opcode:
 
     @property
     def behaviour(self) -> Behaviour:
+        """What kind of thing it does; the same for the whole entry."""
         return self.entry.behaviour
 
     @property
     def dests(self) -> tuple[OperandSpec, ...]:
+        """The operands that it writes."""
         return tuple(o for o in self.operands if o.role == "dest")
 
     @property
     def sources(self) -> tuple[OperandSpec, ...]:
+        """The operands that it reads, without its address."""
         return tuple(o for o in self.operands if o.role == "source")
 
 
@@ -132,8 +138,8 @@ _TABLE = _Table()
 def instruction(
     pattern: str,
     *,
-    operands: str,
-    timing: str,
+    operands: str | Callable[[Mapping[str, str]], str],
+    timing: str | Callable[[Mapping[str, str]], str],
     doc: str,
     example: str,
     behaviour: Behaviour = Behaviour.COMPUTE,
@@ -149,16 +155,20 @@ def instruction(
     operands: `d:f32, a:f32, b:f32`: name, colon, type; the type may use `{name}` too. The
         first is the destination unless it is marked otherwise: `>` before a name makes it a
         source, `[a]:u64` an address, `@L` a label, `#n` a constant of the encoding, a trailing
-        `?` makes it optional, `d:f32*4` is a vector of four registers.
+        `?` makes it optional, `d:f32*4` is a vector of four registers (`*.v4` and `*` for one
+        register are read too, so `*{vec}` works), `a:b32(f32)` moves bits and takes an f32
+        literal. A function of the variant's words may give the list instead.
     timing: the class whose cycles stand in the machine file under `[timing.CLASS]`; may use
-        `{name}`.
+        `{name}` or be a function of the variant's words.
     doc: one sentence. notes: what happens at the edges (shift counts, NaN, overflow).
     choose: the decorated function is called with the variant's words and returns the lane
         function; otherwise it is the lane function itself.
     only: says which combinations of words exist.
-    A lane function sees integers as int, f32 as numpy.float32, f64, f16, bf16 as float,
-    predicates as bool; packed f16x2 and bf16x2 are applied half by half. It may call only the
-    functions of `isa.arith`. Its result is wrapped or rounded to the destination's type.
+    A lane function gets the sources in their order, then the constants. It sees integers as
+    int (s64, u64 and b64 alike as the signed 64-bit pattern, u8 to u32 and b32 without sign),
+    f32 as numpy.float32, f64, f16, bf16 as float, predicates as bool; packed f16x2 and bf16x2
+    are applied half by half. It may call only the functions of `isa.arith`. Its result is
+    wrapped or rounded to the destination's type, and a NaN becomes the type's canonical NaN.
     Raises ValueError when an opcode is entered twice.
     """
 
@@ -169,7 +179,7 @@ def instruction(
         key = function.__name__.rstrip("_")
         fields: dict[str, Any] = {
             "key": key, "pattern": pattern, "family": function.__module__.rsplit(".", 1)[-1],
-            "behaviour": behaviour, "timing": timing, "doc": doc, "example": example,
+            "behaviour": behaviour, "doc": doc, "example": example,
             "notes": notes, "source": function,
         }  # fmt: skip
         combinations = []
@@ -177,8 +187,13 @@ def instruction(
             parts = dict(zip(names, words, strict=True))
             if only is None or only(parts):
                 combinations.append(parts)
-        entry = Entry(opcodes=tuple(pattern.format(**p) for p in combinations), **fields)
-        for parts in combinations:
+        classes = [timing(p) if callable(timing) else timing.format(**p) for p in combinations]
+        entry = Entry(
+            opcodes=tuple(pattern.format(**p) for p in combinations),
+            timing=", ".join(dict.fromkeys(classes)),
+            **fields,
+        )
+        for parts, timing_class in zip(combinations, classes, strict=True):
             lane = function(**parts) if choose else function
             if behaviour not in (Behaviour.COMPUTE, Behaviour.ATOMIC):
                 lane = None
@@ -187,8 +202,10 @@ def instruction(
                     name=pattern.format(**parts),
                     entry=entry,
                     parts=parts,
-                    operands=parse_operands(operands.format(**parts)),
-                    timing=timing.format(**parts),
+                    operands=parse_operands(
+                        operands(parts) if callable(operands) else operands.format(**parts)
+                    ),
+                    timing=timing_class,
                     lane=lane,
                 )
             )
@@ -223,7 +240,9 @@ def parse_operands(text: str) -> tuple[OperandSpec, ...]:
         elif name.startswith("<"):
             name, role = name[1:], "dest"
         type_, _, vector = type_.partition("*")
-        specs.append(OperandSpec(name, type_ or "u32", role, int(vector or 1), optional))
+        type_, _, literal = type_.rstrip(")").partition("(")
+        width = int(vector.removeprefix(".v") or 1)
+        specs.append(OperandSpec(name, type_ or "u32", role, width, optional, literal))
     return tuple(specs)
 
 
