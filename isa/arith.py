@@ -46,7 +46,7 @@ def f64_value(bits: int) -> float:
 
 def fma32(a: F32, b: F32, c: F32) -> F32:
     """a * b + c in f32, rounded once to nearest even."""
-    return np.float32(fma_odd(float(a), float(b), float(c)))
+    return np.float32(fma_odd(np.float64(a), np.float64(b), np.float64(c)))
 
 
 def fma64(a: float, b: float, c: float) -> float:
@@ -249,7 +249,7 @@ def f16_value(bits: int) -> float:
 
 def bf16_value(bits: int) -> float:
     """The value of the bf16 in the low 16 bits; exact."""
-    return float(f32_value((bits & 0xFFFF) << 16))
+    return np.float64(f32_value((bits & 0xFFFF) << 16))
 
 
 def round_f32(x: float, mode: int) -> F32:
@@ -324,7 +324,7 @@ def absolute(x: Float) -> Float:
 
 def rcp32(x: F32) -> F32:
     """1 / x; a zero gives the infinity of its sign."""
-    wide = float(x)
+    wide = np.float64(x)
     if wide == 0.0:
         return np.float32(math.copysign(math.inf, wide))
     return np.float32(1.0 / wide)
@@ -332,13 +332,13 @@ def rcp32(x: F32) -> F32:
 
 def sqrt32(x: F32) -> F32:
     """The square root; -0 stays, below zero is NaN."""
-    wide = float(x)
+    wide = np.float64(x)
     return np.float32(math.sqrt(wide)) if wide >= 0.0 else np.float32(math.nan)
 
 
 def rsqrt32(x: F32) -> F32:
     """1 / sqrt(x); a zero gives the infinity of its sign, below zero is NaN."""
-    wide = float(x)
+    wide = np.float64(x)
     if wide == 0.0:
         return np.float32(math.copysign(math.inf, wide))
     return np.float32(1.0 / math.sqrt(wide)) if wide > 0.0 else np.float32(math.nan)
@@ -346,7 +346,7 @@ def rsqrt32(x: F32) -> F32:
 
 def exp2_32(x: F32) -> F32:
     """2 to the power of x."""
-    wide = float(x)
+    wide = np.float64(x)
     if wide >= 128.0:
         return np.float32(math.inf)
     if wide < -151.0:
@@ -356,7 +356,7 @@ def exp2_32(x: F32) -> F32:
 
 def log2_32(x: F32) -> F32:
     """The logarithm to base 2; a zero gives minus infinity, below zero is NaN."""
-    wide = float(x)
+    wide = np.float64(x)
     if wide == 0.0:
         return np.float32(-math.inf)
     if not wide > 0.0:
@@ -366,19 +366,19 @@ def log2_32(x: F32) -> F32:
 
 def sin32(x: F32) -> F32:
     """The sine of x radians; an infinity is NaN."""
-    wide = float(x)
+    wide = np.float64(x)
     return np.float32(math.sin(wide)) if -math.inf < wide < math.inf else np.float32(math.nan)
 
 
 def cos32(x: F32) -> F32:
     """The cosine of x radians; an infinity is NaN."""
-    wide = float(x)
+    wide = np.float64(x)
     return np.float32(math.cos(wide)) if -math.inf < wide < math.inf else np.float32(math.nan)
 
 
 def tanh32(x: F32) -> F32:
     """The hyperbolic tangent."""
-    return np.float32(math.tanh(float(x)))
+    return np.float32(math.tanh(np.float64(x)))
 
 
 # --- between integers and floats -------------------------------------------------------------

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from functools import cache
 
+import numpy as np
+
 from .. import arith
 from ..table import BYTES, instruction
 
@@ -86,9 +88,9 @@ def to_integer(round, to):
     """The function that rounds to a whole number and clamps."""
     mode = WHOLE[round]
     if to == "u64":
-        return lambda a: arith.to_u64(float(a), mode)
+        return lambda a: arith.to_u64(np.float64(a), mode)
     low, high = bounds(to)
-    return lambda a: arith.to_int(float(a), mode, low, high)
+    return lambda a: arith.to_int(np.float64(a), mode, low, high)
 
 
 @instruction(
@@ -116,7 +118,7 @@ def from_integer(round, to, src):
         return lambda a: arith.round_f32(arith.s64_odd(a), mode)
     if src == "u64":
         return (lambda a: arith.u64_f64(a)) if to == "f64" else (lambda a: arith.u64_odd(a))
-    return (lambda a: float(a)) if to == "f64" else (lambda a: arith.s64_odd(a))
+    return (lambda a: np.float64(a)) if to == "f64" else (lambda a: arith.s64_odd(a))
 
 
 @instruction(
@@ -145,7 +147,7 @@ NARROWER = (*((src, to) for to, src in WIDER), ("f16", "bf16"), ("bf16", "f16"))
 def cvt_widen(to, src):
     if to == "f32":
         return lambda a: arith.round_f32(a, 0)
-    return lambda a: float(a)
+    return lambda a: np.float64(a)
 
 
 @cache
@@ -153,10 +155,10 @@ def narrower(round, to):
     """The function that rounds an f64 or f32 once to the values of `to`."""
     mode = ROUND[round]
     if to == "f32":
-        return lambda a: arith.round_f32(float(a), mode)
+        return lambda a: arith.round_f32(np.float64(a), mode)
     if to == "f16":
-        return lambda a: arith.round_f16(float(a), mode)
-    return lambda a: arith.round_bf16(float(a), mode)
+        return lambda a: arith.round_f16(np.float64(a), mode)
+    return lambda a: arith.round_bf16(np.float64(a), mode)
 
 
 @instruction(
@@ -184,7 +186,7 @@ def whole(round, type):
     """The function that rounds a float to a whole number of its own type."""
     mode = WHOLE[round]
     if type == "f32":
-        return lambda a: arith.round_f32(arith.round_whole(float(a), mode), 0)
+        return lambda a: arith.round_f32(arith.round_whole(np.float64(a), mode), 0)
     return lambda a: arith.round_whole(a, mode)
 
 
@@ -207,5 +209,5 @@ def cvt_pack(round, to):
     mode = ROUND[round]
     bits, fraction = (5, 10) if to == "f16x2" else (8, 7)
     return lambda a, b: (
-        arith.narrow(float(a), bits, fraction, mode) << 16 | arith.narrow(float(b), bits, fraction, mode)
+        arith.narrow(np.float64(a), bits, fraction, mode) << 16 | arith.narrow(np.float64(b), bits, fraction, mode)
     )
