@@ -145,7 +145,7 @@ class L1(Section):
     replacement: Literal["lru", "fifo", "random"] = Field(description="replacement policy")
     hit_cycles: int = Field(ge=1, le=500, description="32-bit load hit to use")
     word_cycles: int = Field(ge=0, le=50, description="more for each further 32-bit word a lane")
-    mshrs: int = Field(ge=1, le=1024, description="lines in flight")
+    mshrs: int = Field(ge=32, le=1024, description="lines in flight; one instruction may need 32")
     mshr_merges: int = Field(ge=1, le=1024, description="requests that may wait on one line")
     tag_base_quarters: int = Field(ge=0, le=64, description="tag stage: quarter-cycles an instruction")
     tag_line_quarters: int = Field(ge=0, le=64, description="tag stage: quarter-cycles a distinct line")
@@ -160,7 +160,9 @@ class Network(Section):
     request_packet_cycles: int = Field(ge=1, le=64, description="cycles of an SM's port a request line")
     request_sector_cycles: int = Field(ge=0, le=64, description="more for each sector of store data")
     response_bytes_per_cycle: int = Field(ge=1, le=1024, description="what an SM takes in a cycle")
-    far_cycles: int = Field(ge=0, le=2000, description="more for a line whose home is the other partition")
+    outstanding: int = Field(ge=32, le=4096, description="requests of an SM that L2 has yet to answer")
+    acknowledge_bytes: int = Field(ge=0, le=128, description="what the answer to a store takes of the response port")
+    far_cycles: int = Field(ge=0, le=2000, description="more for a line whose home is another partition, there and back")
 
 
 class L2(Section):
@@ -188,8 +190,10 @@ class Dram(Section):
     row_bytes: int = Field(ge=64, le=16384, description="row buffer of a bank")
     burst_bytes: int = Field(ge=16, le=128, description="bytes of one burst")
     gigabytes_per_second: float = Field(gt=0, le=100000, description="peak bandwidth, all channels")
-    queue_entries: int = Field(ge=1, le=512, description="requests that a channel's scheduler sees")
+    interleave_bytes: int = Field(ge=128, le=16384, description="neighbouring bytes that share a channel and a row")
+    queue_entries: int = Field(ge=1, le=512, description="requests (lines) that a channel's scheduler sees")
     order: Literal["fr_fcfs", "fcfs"] = Field(description="scheduling policy")
+    patience_cycles: int = Field(ge=0, le=1000000, description="fr_fcfs: a request that waited longer goes first")
     path_ns: float = Field(ge=0, le=1000, description="controller and wires, there and back")
     activate_ns: float = Field(ge=0, le=200, description="tRCD: row activate to column command")
     precharge_ns: float = Field(ge=0, le=200, description="tRP: precharge to activate")

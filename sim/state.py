@@ -22,6 +22,7 @@ QUEUE = 8  # most entries of a sub-core's memory queue
 INBOX = 4096
 L1_LINES_MAX = 4096
 MSHRS_MAX = 1024
+MSHR_BUCKETS = 1024  # a power of two
 WAITERS_MAX = 4096
 PENDING_MAX = 2048
 OUTBOX = 8192
@@ -45,7 +46,7 @@ STATES = (
 SPLIT = np.dtype(
     [
         ("pc", "i4"),
-        ("mask", "u4"),
+        ("mask", "i8"),
         ("group", "i4"),  # convergence group that it will arrive at, -1 for none
         ("barrier", "i4"),  # barrier that it waits at, -1 when it can run
     ],
@@ -54,8 +55,8 @@ SPLIT = np.dtype(
 
 GROUP = np.dtype(
     [
-        ("mask", "u4"),  # lanes that have to come; 0: free
-        ("arrived", "u4"),
+        ("mask", "i8"),  # lanes that have to come; 0: free
+        ("arrived", "i8"),
         ("pc", "i4"),  # where they come together
         ("parent", "i4"),
     ],
@@ -66,8 +67,8 @@ WARP = np.dtype(
     [
         ("used", "i4"),
         ("pc", "i4"),  # of the path that runs
-        ("active", "u4"),  # lanes of the path that runs; 0 when none can
-        ("live", "u4"),  # lanes that exist and have not exited
+        ("active", "i8"),  # lanes of the path that runs; 0 when none can
+        ("live", "i8"),  # lanes that exist and have not exited
         ("block", "i4"),  # slot of its block
         ("number", "i4"),  # warp of the block
         ("row", "i4"),  # first register row
@@ -83,13 +84,14 @@ WARP = np.dtype(
         ("depend_until", "i8"),  # operands are ready; NEVER while a response is out
         ("depend_state", "i8"),
         ("age", "i8"),  # launch order in the SM
+        ("memory_until", "i8"),  # data of completed memory instructions is there
         ("stores_out", "i8"),  # stores and reductions not yet acknowledged by L2
         ("polls", "i8"),
         ("split_count", "i4"),
         ("memory_out", "i4"),  # memory instructions not completed
         ("splits", SPLIT, (LANES,)),
         ("groups", GROUP, (LANES,)),
-        ("predicates", "u4", (PREDICATES,)),
+        ("predicates", "i8", (PREDICATES,)),
         ("predicate_ready", "i8", (PREDICATES,)),
         ("predicate_guard", "i8", (PREDICATES,)),  # ready for the guard of branch, memory, exit, vote
         ("ready", "i8", (REGISTERS,)),  # cycle in which a same-pipe ALU consumer may issue
@@ -106,7 +108,7 @@ MEMOP = np.dtype(
         ("used", "i4"),
         ("warp", "i4"),
         ("pc", "i4"),
-        ("mask", "u4"),
+        ("mask", "i8"),
         ("issued", "i8"),
         ("dispatched", "i8"),
         ("ready", "i8"),  # completion as known so far
@@ -114,6 +116,8 @@ MEMOP = np.dtype(
         ("level", "i4"),  # deepest level that served it: 1 L1, 2 L2, 3 far L2, 4 DRAM
         ("dest", "i4"),  # first destination register, -1 for none
         ("words", "i4"),
+        ("sectors", "i4"),
+        ("wavefronts", "i4"),
         ("next", "i4"),  # free list
         ("address", "i8", (LANES,)),
     ],
@@ -166,7 +170,7 @@ SUBCORE = np.dtype(
         ("queue_count", "i4"),
         ("dispatch_free", "i8"),
         ("issued", "i8"),
-        ("empty", "i8"),
+        ("occupied", "i8"),  # cycles with a resident warp
         ("occupied_since", "i8"),
         # Of each of its warps (slot // sub-cores): what the scheduler looks at in every cycle.
         ("wake", "i8", (MAX_WARPS,)),  # first cycle in which the next instruction could issue
@@ -179,29 +183,34 @@ SUBCORE = np.dtype(
     align=True,
 )
 
-L1_LINE = np.dtype(
-    [
-        ("tag", "i8"),  # line number + 1; 0: empty
-        ("used", "i8"),  # replacement clock
-        ("valid", "u1"),  # sectors that are here
-        ("pending", "u1"),  # sectors that are on the way
-    ],
-    align=True,
-)
-
+# A line that L1 waits for. Entry 0 is never used: a link of 0 is "none".
 MSHR = np.dtype(
     [
-        ("line", "i8"),  # line number; -1: free
-        ("asked", "u1"),  # sectors requested
-        ("came", "u1"),
-        ("waiters", "i4"),  # first waiter, -1 for none
-        ("count", "i4"),
-        ("next", "i4"),
+        ("line", "i8"),  # line number
+        ("asked", "i4"),  # sectors requested
+        ("came", "i4"),
+        ("waiters", "i4"),  # first waiter
+        ("count", "i4"),  # waiters
+        ("next", "i4"),  # of its hash bucket, or of the free list
+        ("bypass", "i4"),  # not to be kept in L1, and no other request may join
     ],
     align=True,
 )
 
+# A memory instruction that waits for `sectors` of a line. Entry 0 is never used.
 WAITER = np.dtype([("memop", "i4"), ("sectors", "i4"), ("next", "i4")], align=True)
+
+# One line of a coalesced warp access.
+COALESCED = np.dtype(
+    [
+        ("line", "i8"),  # line number: address / 128
+        ("lanes", "i8"),  # mask of the lanes that touch it
+        ("sectors", "i4"),  # bit i: sector i is touched
+        ("bytes", "i4"),  # written at most
+        ("contention", "i4"),  # most lanes on one address; filled for atomics
+    ],
+    align=True,
+)
 
 # A message from an SM to L2; `bytes` is the store data of the line.
 REQUEST = np.dtype(
@@ -211,7 +220,7 @@ REQUEST = np.dtype(
         ("sm", "i4"),
         ("kind", "i4"),  # READ, WRITE, ATOMIC (wants an answer), REDUCTION
         ("sectors", "i4"),  # bit i: sector i of the line
-        ("id", "i4"),  # MSHR of a read, memop of the others
+        ("id", "i4"),  # MSHR of a read, memop of an atomic, warp slot of the others
         ("lanes", "i4"),  # atomics: most lanes on one address
         ("bytes", "i4"),
     ],
@@ -219,14 +228,11 @@ REQUEST = np.dtype(
 )
 READ, WRITE, ATOMIC, REDUCTION = range(4)
 
+# A message from L2 to an SM, kept in a binary heap; network.py packs and unpacks the order.
 RESPONSE = np.dtype(
     [
         ("time", "i8"),  # arrival at the SM, in cycles
-        ("sequence", "i8"),
-        ("kind", "i4"),
-        ("id", "i4"),
-        ("sectors", "i4"),
-        ("level", "i4"),
+        ("order", "i8"),  # sequence number, then what it answers
     ],
     align=True,
 )
@@ -237,7 +243,7 @@ SM = np.dtype(
         ("now", "i8"),
         ("next", "i8"),
         ("last_issue", "i8"),
-        ("random", "u8"),
+        ("random", "i8"),
         ("resident_blocks", "i4"),
         ("resident_warps", "i4"),
         ("launched", "i8"),  # warps launched, for ages
@@ -246,9 +252,11 @@ SM = np.dtype(
         ("drained", "i8"),  # last cycle in which anything happened
         ("lsu_free", "i8"),  # SM-wide memory pipe, in quarter-cycles
         ("lsu_next", "i8"),  # next cycle in which the pipe could take an instruction
+        ("lsu_blocked", "i4"),  # the next instruction waits for an MSHR or the like
         ("lsu_turn", "i8"),  # sub-core served last
         ("port_free", "i8"),  # request port, cycles
         ("response_free", "i8"),  # response port, in ticks (kept by the memory side)
+        ("response_sequence", "i8"),  # responses sent (kept by the memory side)
         ("l1i_free", "i8"),
         ("barrier_free", "i8"),
         ("l1_sets", "i8"),
@@ -257,8 +265,14 @@ SM = np.dtype(
         ("memop_count", "i4"),
         ("mshr_free", "i4"),
         ("mshr_count", "i4"),
+        ("mshr_fresh", "i4"),  # entries that were ever used; the rest is not in the free list
         ("waiter_free", "i4"),
-        ("blocked_lsu", "i4"),  # memop that waits at the head of the pipe for an MSHR, -1 for none
+        ("waiter_count", "i4"),
+        ("waiter_fresh", "i4"),
+        ("coalesced_lines", "i4"),
+        ("coalesced_sectors", "i4"),
+        ("requests_out", "i4"),  # not yet answered by L2
+        ("outbox_head", "i4"),  # oldest entry of the ring, which the memory side takes next
         ("outbox_count", "i4"),
         ("inbox_count", "i4"),
         ("counters", "i8", (counters.COUNT,)),
@@ -268,11 +282,16 @@ SM = np.dtype(
         ("inbox", RESPONSE, (INBOX,)),
         ("outbox", REQUEST, (OUTBOX,)),
         ("memops", MEMOP, (PENDING_MAX,)),
-        ("mshrs", MSHR, (MSHRS_MAX,)),
-        ("waiters", WAITER, (WAITERS_MAX,)),
-        ("l1", L1_LINE, (L1_LINES_MAX,)),
+        ("mshrs", MSHR, (MSHRS_MAX + 1,)),
+        ("waiters", WAITER, (WAITERS_MAX + 1,)),
+        ("l1_tags", "i8", (L1_LINES_MAX,)),  # these three are one tag store of cache.py
+        ("l1_stamps", "i8", (L1_LINES_MAX,)),
+        ("l1_flags", "u1", (L1_LINES_MAX,)),
+        ("mshr_buckets", "i4", (MSHR_BUCKETS,)),  # by hash of the line; first of the chain
+        ("coalesced", COALESCED, (LANES,)),  # lines of the access at the coalescer
         ("l1i_tag", "i8", (L1I_LINES_MAX,)),
         ("l1i_ready", "i8", (L1I_LINES_MAX,)),
+        ("host", "i8", (LANES,)),  # host addresses of the memory instruction at issue
         ("scratch", "u4", (16 * LANES,)),
         ("registers", "u4", (SM_ROWS * LANES,)),
         ("shared", "u1", (SHARED_BYTES,)),
@@ -445,11 +464,16 @@ DEVICE = np.dtype(
         ("sm_block_limit", "i8"),  # resident blocks by occupancy
         ("registers", "i8"),  # a thread
         ("rows_per_warp", "i8"),
-        ("block_shared", "i8"),
+        ("block_shared", "i8"),  # shared memory a block is allotted
+        ("block_shared_bytes", "i8"),  # of it, what the program may address
         ("local_bytes", "i8"),
         ("window", "i8"),
         ("communicates", "i8"),
-        ("fault", FAULT),
+        ("launches", "i8"),
+        ("launch_base", "i8"),  # device time of the launch's cycle 0
+        ("stale_shuffles", "i8"),  # shuffles that read a lane that did not take part
+        ("stale_pc", "i8"),
+        ("fault", FAULT, (1,)),
         ("counters", "i8", (counters.DEVICE_COUNT,)),
     ],
     align=True,
