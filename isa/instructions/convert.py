@@ -208,6 +208,9 @@ def cvt_whole(round, to, src):
 def cvt_pack(round, to):
     mode = ROUND[round]
     bits, fraction = (5, 10) if to == "f16x2" else (8, 7)
-    return lambda a, b: (
-        arith.narrow(np.float64(a), bits, fraction, mode) << 16 | arith.narrow(np.float64(b), bits, fraction, mode)
-    )
+
+    def pack(a, b):
+        high = arith.narrow(np.float64(a), bits, fraction, mode)
+        return high << 16 | arith.narrow(np.float64(b), bits, fraction, mode)
+
+    return pack
