@@ -134,8 +134,9 @@ def cvt_from_int(round, to, src):
 
 # --- float to float --------------------------------------------------------------------------
 
+# Pairs of the new type and the old one.
 WIDER = (("f32", "f16"), ("f32", "bf16"), ("f64", "f16"), ("f64", "bf16"), ("f64", "f32"))
-NARROWER = (*((src, to) for to, src in WIDER), ("f16", "bf16"), ("bf16", "f16"))
+NARROWER = (*((narrow, wide) for wide, narrow in WIDER), ("f16", "bf16"), ("bf16", "f16"))
 
 
 @instruction(
@@ -163,7 +164,7 @@ def narrower(round, to):
 
 @instruction(
     "cvt.{round}.{to}.{src}", round=tuple(ROUND), to=("f16", "bf16", "f32"), src=FLOAT, timing="convert",
-    only=lambda v: (v["src"], v["to"]) in NARROWER,
+    only=lambda v: (v["to"], v["src"]) in NARROWER,
     choose=True, operands="d:{to}, a:{src}", doc="Converts a float to a narrower one.",
     example="cvt.rn.f16.f32 h, x",
     notes=MODES + "Rounded once; overflow gives infinity or, when the mode points to zero there, the largest "
