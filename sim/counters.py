@@ -34,7 +34,7 @@ MEANINGS: dict[str, str] = {
     "local_store_requests": "local store instructions dispatched",
     "local_sectors": "sectors of local loads and stores",
     "constant_requests": "constant and parameter load instructions dispatched",
-    "lsu_busy_cycles": "cycles that the SM-wide memory pipe was taken",
+    "lsu_busy_quarters": "quarter-cycles that the SM-wide memory pipe was taken",
     "l1_accesses": "sectors looked up in L1 by loads",
     "l1_hits": "of these, found",
     "l1_misses": "of these, requested from L2",

@@ -261,7 +261,8 @@ SM = np.dtype(
         ("barrier_free", "i8"),
         ("l1_sets", "i8"),
         ("l1_clock", "i8"),
-        ("memop_free", "i4"),
+        ("memop_free", "i4"),  # freed records, linked by `next`; -1 for none
+        ("memop_top", "i4"),  # records never used start here
         ("memop_count", "i4"),
         ("mshr_free", "i4"),
         ("mshr_count", "i4"),
@@ -470,7 +471,6 @@ DEVICE = np.dtype(
         ("window", "i8"),
         ("communicates", "i8"),
         ("launches", "i8"),
-        ("launch_base", "i8"),  # device time of the launch's cycle 0
         ("stale_shuffles", "i8"),  # shuffles that read a lane that did not take part
         ("stale_pc", "i8"),
         ("fault", FAULT, (1,)),

@@ -1,0 +1,90 @@
+"""The device through time: SMs in windows, then the memory side, then the block dispatcher.
+
+A window is no longer than the shortest path from an SM to L2 or back, so nothing that an SM does in
+a window can reach another unit within it, and the order in which SMs are served cannot be seen.
+Only values could tell: a program whose blocks can see each other's writes (atomics, volatile or L2
+loads) is therefore served cycle by cycle, in the order of SM numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..jit import core
+from ..state import NEVER, sm_at
+from . import dispatcher, memory_side, sm as streaming_multiprocessor
+
+FINISHED, PAUSED, FAULT, STUCK = range(4)
+
+
+@core
+def earliest(device: Any, spec: Any) -> int:
+    """The next cycle in which any SM has something to do, NEVER if none has."""
+    time = NEVER
+    for number in range(spec.device_sms):
+        time = min(time, sm_at(device.sms, number).next)
+    return time
+
+
+@core
+def earliest_ended(device: Any, spec: Any) -> int:
+    """The end of the first block that the dispatcher has yet to see, NEVER if there is none."""
+    time = NEVER
+    for number in range(spec.device_sms):
+        sm = sm_at(device.sms, number)
+        if sm.ended_blocks:
+            for slot in range(spec.sm_blocks):
+                if sm.blocks[slot].used == 2:
+                    time = min(time, sm.blocks[slot].ended)
+    return time
+
+
+@core
+def refresh_next(device: Any, spec: Any) -> None:
+    """Answers and new blocks may have given an SM something to do earlier than it knew."""
+    for number in range(spec.device_sms):
+        sm = sm_at(device.sms, number)
+        sm.next = streaming_multiprocessor.next_event(sm, spec, sm.now)
+
+
+@core
+def run_sms(device: Any, spec: Any, start: int, end: int) -> None:
+    """All SMs from `start` to `end`: one after another, or cycle by cycle if blocks communicate."""
+    if device.communicates:
+        time = start
+        while time < end and device.fault[0].kind == 0:
+            for number in range(spec.device_sms):
+                sm = sm_at(device.sms, number)
+                if sm.next <= time:
+                    streaming_multiprocessor.run(device, sm, spec, time + 1)
+            time = max(time + 1, earliest(device, spec))
+        return
+    for number in range(spec.device_sms):
+        sm = sm_at(device.sms, number)
+        if sm.next < end:
+            streaming_multiprocessor.run(device, sm, spec, end)
+
+
+@core
+def run(device: Any, spec: Any, until: int) -> int:
+    """Advance to cycle `until` at most; says why it came back."""
+    while device.now < until:
+        refresh_next(device, spec)
+        start = min(earliest(device, spec), memory_side.next_event(device, spec))
+        start = min(start, earliest_ended(device, spec))
+        if start == NEVER:
+            return FINISHED if device.done_blocks == device.blocks else STUCK
+        start = max(start, device.now)
+        if start >= until:
+            device.now = until
+            return PAUSED
+        end = min(start + device.window, until)
+        run_sms(device, spec, start, end)
+        if device.fault[0].kind:
+            return FAULT
+        memory_side.advance(device, spec, end)
+        dispatcher.serve(device, spec, end)
+        device.now = end
+        if device.event_count >= device.event_limit * 3 // 4 and device.trace:
+            return PAUSED
+    return PAUSED

@@ -1,0 +1,60 @@
+"""The end of a warp and of a block: nothing is freed while memory still owes an answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .. import counters as C
+from ..jit import core
+from ..state import DRAIN, NEVER
+from . import accounting, barriers, divergence
+
+
+@core
+def exit_lanes(device: Any, sm: Any, spec: Any, warp: Any, mask: int, time: int) -> None:
+    """Lanes of `mask` have executed exit; the warp ends with its last lane."""
+    from_block = sm.blocks[warp.block]
+    warp.live &= ~mask
+    warp.active &= ~mask
+    lanes = mask
+    while lanes:
+        lanes &= lanes - 1
+        from_block.live_threads -= 1
+    divergence.drop_lanes(warp, mask)
+    for i in range(warp.split_count):
+        if warp.splits[i].barrier == divergence.SYNC:
+            warp.splits[i].barrier = divergence.FREE
+    if warp.active == 0 and warp.live:
+        divergence.select(spec, warp)
+    barriers.check_all(device, sm, spec, warp.block, time)
+
+
+@core
+def try_retire(device: Any, sm: Any, spec: Any, warp: Any, time: int) -> None:
+    """A warp without lanes leaves its slot once its memory instructions have ended."""
+    if not warp.used:
+        return
+    sub = sm.subcores[warp.slot % spec.sm_subcores]
+    local = warp.slot // spec.sm_subcores
+    warp.depend_until = NEVER
+    warp.depend_state = DRAIN
+    sub.wake[local] = NEVER
+    if warp.memory_out or warp.stores_out:
+        return
+    ended = max(time, warp.since, warp.memory_until)
+    accounting.book_until(device, sm, sub, warp, local, ended)
+    warp.used = 0
+    sub.in_active_set[local] = 0
+    sub.warps -= 1
+    sm.resident_warps -= 1
+    if sub.warps == 0:
+        sub.occupied += ended - sub.occupied_since
+    sm.drained = max(sm.drained, ended)
+    block = sm.blocks[warp.block]
+    block.live_warps -= 1
+    if block.live_warps == 0:
+        block.ended = ended
+        block.used = 2
+        sm.resident_blocks -= 1
+        sm.ended_blocks += 1
+        sm.counters[C.BLOCKS] += 1
