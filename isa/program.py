@@ -30,14 +30,14 @@ class Register:
 
     index: int
     words: int = 1
-    name: str = ""
+    name: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
     index: int
     negated: bool = False
-    name: str = ""
+    name: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Immediate:
 
     bits: int
     words: int = 1
-    text: str = ""
+    text: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ class Address:
 
     base: Register | Parameter | None
     offset: int = 0
-    text: str = ""
+    text: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class Instruction:
     target: int = -1
     reconverge: int = -1
     constants: tuple[int, ...] = ()
-    source_line: SourceLine | None = None
+    source_line: SourceLine | None = field(default=None, compare=False)
     control: Control | None = None
     reuse: int = 0
 
@@ -145,7 +145,23 @@ class CountExpectation:
     counter: str
     pc: int
     expression: Any
-    source_line: SourceLine
+    source_line: SourceLine = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """`.expect LEFT ~ RIGHT, rtol = ..., atol = ...` or, exactly, `LEFT == RIGHT`.
+
+    The array arguments' names mean their final content on the left, the initial one on the
+    right. The sides and tolerances are expressions; relation is "~" or "==".
+    """
+
+    relation: str
+    left: Any
+    right: Any
+    rtol: Any = None
+    atol: Any = None
+    source_line: SourceLine | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,23 +169,28 @@ class Program:
     """A kernel. registers: 32-bit registers a thread; local_bytes: local memory a thread.
 
     launch, arguments, expectations and lets keep the parsed expressions of the directives;
-    isa.launch evaluates them with the user's overrides.
+    isa.launch evaluates them with the user's overrides. Two programs are equal when they do the
+    same: names, texts and places that only people read take no part in the comparison.
     """
 
     name: str
     instructions: tuple[Instruction, ...]
     parameters: tuple[KernelParameter, ...] = ()
     shared: tuple[SharedArray, ...] = ()
+    local: tuple[SharedArray, ...] = ()
     registers: int = 1
     local_bytes: int = 0
+    predicates: int = 0
+    max_registers: int = 255
     labels: dict[str, int] = field(default_factory=dict)
     lets: dict[str, Any] = field(default_factory=dict)
     launch: dict[str, Any] = field(default_factory=dict)
     arguments: dict[str, Any] = field(default_factory=dict)
     expectations: tuple[Any, ...] = ()
     counts: tuple[CountExpectation, ...] = ()
-    file: str = ""
-    text: str = ""
+    file: str = field(default="", compare=False)
+    text: str = field(default="", compare=False)
+    includes: dict[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def shared_bytes(self) -> int:
