@@ -157,12 +157,18 @@ def _lowest(group: Group, words: Mapping[int, int], taken: Mapping[int, int], re
     return base
 
 
-def overlaps(positions: Mapping[int, int], words: Mapping[int, int], conflicts: Sequence[int]) -> list[tuple[int, int]]:
+def overlaps(
+    positions: Mapping[int, int], words: Mapping[int, int], conflicts: Sequence[int]
+) -> list[tuple[int, int]]:
     """Pairs of conflicting values that share a register (their groups left no choice)."""
     found = []
     for value, start in positions.items():
         for other in bits(conflicts[value] >> (value + 1) << (value + 1)):
-            if other in positions and start < positions[other] + words[other] and positions[other] < start + words[value]:
+            if (
+                other in positions
+                and start < positions[other] + words[other]
+                and positions[other] < start + words[value]
+            ):
                 found.append((value, other))
     return found
 

@@ -170,7 +170,9 @@ class _Assembly:
     def _program(self, instructions: tuple[Instruction, ...], placement: Placement) -> Program:
         names, found = self.names, self.directives.found
         counts = [
-            CountExpectation(name.text, -1 if label is None else self.labels[label.text], expression, name.line)
+            CountExpectation(
+                name.text, -1 if label is None else self.labels[label.text], expression, name.line
+            )
             for name, label, expression in found.counts
         ]
         return Program(
@@ -232,7 +234,11 @@ def _instructions(
         dests, sources, address = placed[index]
         reuse = 0
         # Only the next instruction of the same block can find a kept operand.
-        if index + 1 < len(drafts) and index + 1 not in leaders and steps[index].behaviour is Behaviour.COMPUTE:
+        if (
+            index + 1 < len(drafts)
+            and index + 1 not in leaders
+            and steps[index].behaviour is Behaviour.COMPUTE
+        ):
             reuse = _reuse(sources, dests, placed[index + 1][1])
         statement = draft.statement
         line = statement.whole.line

@@ -55,7 +55,10 @@ class Expression:
 
         Raises ExpressionError, also for what NumPy refuses (shapes that do not fit).
         """
-        return _evaluate(self, _Walker(names, ARRAY_FUNCTIONS, random=random))
+        import numpy
+
+        with numpy.errstate(all="ignore"):
+            return _evaluate(self, _Walker(names, ARRAY_FUNCTIONS, random=random))
 
 
 def parse_expression(text: str, piece: Piece | None = None) -> Expression:

@@ -36,7 +36,9 @@ def successors(steps: Sequence[Step], *, through_calls: bool = False) -> list[tu
     A call counts as falling through and `ret` as an end; with `through_calls` a call leads to
     its target, and `ret` to whatever follows a call, as the life of values needs it.
     """
-    returns = tuple(i + 1 for i, s in enumerate(steps) if s.behaviour is Behaviour.CALL and i + 1 < len(steps))
+    returns = tuple(
+        i + 1 for i, s in enumerate(steps) if s.behaviour is Behaviour.CALL and i + 1 < len(steps)
+    )
     found: list[tuple[int, ...]] = []
     for index, step in enumerate(steps):
         after = (index + 1,) if index + 1 < len(steps) else ()
@@ -151,7 +153,9 @@ def reconvergence(steps: Sequence[Step]) -> list[int]:
     cut = blocks(steps)
     number = {block.start: index for index, block in enumerate(cut)}
     goes = [block.successors for block in cut]
-    entries = dict.fromkeys([0, *(s.target for s in steps if s.behaviour is Behaviour.CALL and s.target >= 0)])
+    entries = dict.fromkeys(
+        [0, *(s.target for s in steps if s.behaviour is Behaviour.CALL and s.target >= 0)]
+    )
     for entry in entries:
         inside = _reachable(goes, number[entry])
         parents = postdominators(

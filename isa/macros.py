@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from .expressions import ExpressionError, parse_expression
@@ -166,10 +167,8 @@ class Expander:
     def expand(self, block: Block) -> list[Item]:
         """The statements of the whole program in order; stops, with an error, when too many."""
         items: list[Item] = []
-        try:
+        with suppress(TooLarge):
             self._expand(block.body, dict(self.names.constants), "", 0, items)
-        except TooLarge:
-            pass
         self.report.trail = ""
         return items
 
@@ -197,9 +196,7 @@ class Expander:
                     raise TooLarge
                 items.append(Item(node, constants, trail))
 
-    def _scoped(
-        self, node: Statement, constants: Mapping[str, Number], depth: int
-    ) -> Mapping[str, Number]:
+    def _scoped(self, node: Statement, constants: Mapping[str, Number], depth: int) -> Mapping[str, Number]:
         """The constants with a block's own .let added; outside blocks they are known already."""
         if depth == 0:
             return constants
@@ -253,7 +250,9 @@ class Expander:
         if len(arguments) != len(macro.parameters):
             hint = f"{macro.name}({', '.join(macro.parameters)})"
             count = len(macro.parameters)
-            self.report.error(node.whole, f"{macro.name} takes {count} arguments, {len(arguments)} given", hint=hint)
+            self.report.error(
+                node.whole, f"{macro.name} takes {count} arguments, {len(arguments)} given", hint=hint
+            )
             return
         if depth >= MAX_DEPTH:
             self.report.error(node.name, f"macros call one another more than {MAX_DEPTH} deep")

@@ -80,7 +80,9 @@ def _parameter(
         return parameter.offset
     words = max(parameter.bytes // 4, 1)
     if words != spec.words:
-        message = f"{item.text} ({parameter.type}) is {32 * words} bits, an address here has {32 * spec.words}"
+        message = (
+            f"{item.text} ({parameter.type}) is {32 * words} bits, an address here has {32 * spec.words}"
+        )
         operands.fail(piece, message, item)
         return None
     return Parameter(parameter.name, parameter.offset, words)

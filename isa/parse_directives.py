@@ -78,7 +78,9 @@ class DirectiveParser:
     def _kernel(self, statement: Statement) -> None:
         rest = statement.rest
         if self.found.kernel:
-            self.report.error(statement.whole, f"a file holds one kernel; {self.found.kernel} is here already")
+            self.report.error(
+                statement.whole, f"a file holds one kernel; {self.found.kernel} is here already"
+            )
             return
         found = _KERNEL.match(rest.text)
         if found is None:
@@ -131,7 +133,9 @@ class DirectiveParser:
             return None
         return tuple(sizes)
 
-    def _declared(self, part: Piece, types: Mapping[str, int]) -> tuple[str, str, tuple[int, ...], int] | None:
+    def _declared(
+        self, part: Piece, types: Mapping[str, int]
+    ) -> tuple[str, str, tuple[int, ...], int] | None:
         """Name, type, shape and alignment (0: none) of `As: f32[16][16] align 16`."""
         found = _DECLARED.match(part.text)
         if found is None:
@@ -140,7 +144,9 @@ class DirectiveParser:
         name, type_ = found[1], found[2]
         if type_ not in types:
             hint = did_you_mean(type_, types) or "types: " + ", ".join(types)
-            self.report.error(part, f"unknown type {type_}", hint=hint, offset=found.start(2), width=len(type_))
+            self.report.error(
+                part, f"unknown type {type_}", hint=hint, offset=found.start(2), width=len(type_)
+            )
             return None
         shape = self._shape(part.part(found.start(3), found.end(3)))
         if shape is None or not self._new(part, name):
@@ -183,7 +189,9 @@ class DirectiveParser:
             name, type_, shape, _ = declared
             if shape:
                 if elements(shape) > 4096:
-                    self.report.error(part, f"{name} has {elements(shape)} elements; a thread has 255 registers")
+                    self.report.error(
+                        part, f"{name} has {elements(shape)} elements; a thread has 255 registers"
+                    )
                     continue
                 self.names.arrays[name] = RegisterArray(name, WORDS[type_], shape, part)
             else:
@@ -258,7 +266,14 @@ class DirectiveParser:
         if left is not None and right is not None:
             self._check_names(left)
             self.found.expectations.append(
-                Expectation(relation, left, right, tolerances.get("rtol"), tolerances.get("atol"), statement.whole.line)
+                Expectation(
+                    relation,
+                    left,
+                    right,
+                    tolerances.get("rtol"),
+                    tolerances.get("atol"),
+                    statement.whole.line,
+                )
             )
 
     def _check_names(self, left: Expression) -> None:
@@ -284,7 +299,11 @@ class DirectiveParser:
 def _equals(text: str) -> int:
     """The place of the first single `=` outside brackets, or -1."""
     for index in top_level(text):
-        if text[index] == "=" and text[index + 1 : index + 2] != "=" and text[index - 1 : index] not in ("=", "<", ">", "!"):
+        if (
+            text[index] == "="
+            and text[index + 1 : index + 2] != "="
+            and text[index - 1 : index] not in ("=", "<", ">", "!")
+        ):
             return index
     return -1
 

@@ -89,9 +89,7 @@ class InstructionParser:
             self.report.error(statement.name, message, hint=hint)
         return opcode
 
-    def _assign(
-        self, statement: Statement, opcode: Opcode
-    ) -> list[tuple[OperandSpec, Form, Piece]] | None:
+    def _assign(self, statement: Statement, opcode: Opcode) -> list[tuple[OperandSpec, Form, Piece]] | None:
         """Pair the written operands with the opcode's; None after an error."""
         forms: list[Form] = []
         for piece in statement.operands:
@@ -202,6 +200,11 @@ class InstructionParser:
                 return False
             values[name] = number
         draft.control = Control(
-            values["stall"], bool(values["yield"]), values["wr"], values["rd"], values["wait"], values["reuse"]
+            values["stall"],
+            bool(values["yield"]),
+            values["wr"],
+            values["rd"],
+            values["wait"],
+            values["reuse"],
         )
         return True

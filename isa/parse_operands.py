@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 from .expressions import Expression, ExpressionError, parse_expression
 from .lexer import NAME, top_level
@@ -141,9 +142,7 @@ def _vector(text: str) -> Form:
         raise ExpressionError("a vector operand ends with }", offset=len(text) - 1)
     inner = text[1:-1]
     cuts = [-1, *(i for i in top_level(inner) if inner[i] == ","), len(inner)]
-    items = tuple(
-        _scalar(inner[a + 1 : b], a + 2) for a, b in zip(cuts, cuts[1:], strict=False) if inner[a + 1 : b].strip()
-    )
+    items = tuple(_scalar(inner[a + 1 : b], a + 2) for a, b in pairwise(cuts) if inner[a + 1 : b].strip())
     return Form("vector", text, items=items)
 
 

@@ -49,9 +49,7 @@ class Report:
     trail: str = ""
     _seen: set[tuple[str, int, int, str]] = field(default_factory=set)
 
-    def error(
-        self, piece: Piece, message: str, *, hint: str = "", offset: int = 0, width: int = 0
-    ) -> None:
+    def error(self, piece: Piece, message: str, *, hint: str = "", offset: int = 0, width: int = 0) -> None:
         """Note an error at `offset` characters into the piece, `width` characters wide."""
         line, column = piece.place(offset)
         if not width:

@@ -149,7 +149,9 @@ class OperandParser:
             return self._element(form, piece)
         if form.kind != "name":
             what = "destination" if dest else "operand"
-            self.fail(piece, f"{piece.text} is not a register", form, f"the {what} must be a named value or %r0")
+            self.fail(
+                piece, f"{piece.text} is not a register", form, f"the {what} must be a named value or %r0"
+            )
             return None
         kind = "a constant" if form.text in self.constants else self.names.kind(form.text)
         if kind:
@@ -244,7 +246,11 @@ class OperandParser:
             if form.text in CONSTANT_NAMES and form.text not in self.names.values:
                 return self._immediate(CONSTANT_NAMES[form.text], spec, form, piece)
         elif form.kind == "integer":
-            if is_float(spec.literal or spec.type) and "x" in form.text and spec.words * 32 // spec.vector >= 32:
+            if (
+                is_float(spec.literal or spec.type)
+                and "x" in form.text
+                and spec.words * 32 // spec.vector >= 32
+            ):
                 if (spec.literal or spec.type) in ("f32", "f64"):
                     digits = "0f" if spec.words == 1 else "0d"
                     hint = f"write a bit pattern as {digits} and hexadecimal digits: 0f3F800000 is 1.0"
@@ -254,7 +260,9 @@ class OperandParser:
             return self._immediate(form.index, spec, form, piece)
         elif form.kind == "bits":
             if form.words != spec.words:
-                self.fail(piece, f"{form.text} has {32 * form.words} bits, the operand {32 * spec.words}", form)
+                self.fail(
+                    piece, f"{form.text} has {32 * form.words} bits, the operand {32 * spec.words}", form
+                )
                 return None
             return Immediate(form.index, form.words, form.text)
         elif form.kind == "expression":

@@ -60,13 +60,18 @@ def place_values(
     limit: registers that a thread may have. fragment: values that nothing assigns are inputs.
     """
     effects = [_effect(d) for d in drafts]
-    inputs = sum(1 << v.number for v in names.numbered if fragment and not v.assigned)
-    found = lives(effects, blocks(steps, through_calls=True), inputs)
+    cut = blocks(steps, through_calls=True)
+    found, inputs = lives(effects, cut), 0
+    if fragment:
+        for missing in found.unassigned:
+            inputs |= missing
+        found = lives(effects, cut, inputs)
     _report_unassigned(drafts, found, names, report)
     if report.diagnostics:
         return None
     conflicts = interference(effects, found.live_out, len(names.numbered))
-    _separate_inputs(conflicts, inputs, effects, found)
+    for value in bits(inputs):
+        conflicts[value] |= inputs & ~(1 << value)
     sizes = [v.words for v in names.numbered]
     general = sum(1 << n for n, words in enumerate(sizes) if words)
     used = _mentioned(effects) | inputs
@@ -115,15 +120,6 @@ def _mentioned(effects: Sequence[Effect]) -> int:
     return mask
 
 
-def _separate_inputs(conflicts: list[int], inputs: int, effects: Sequence[Effect], found: Lives) -> None:
-    """The inputs of a fragment are all alive at its beginning, and there to be looked at."""
-    for value in bits(inputs):
-        conflicts[value] |= inputs & ~(1 << value)
-        for other in bits(_mentioned(effects) & ~inputs):
-            conflicts[value] |= 1 << other
-            conflicts[other] |= 1 << value
-
-
 def _report_unassigned(drafts: Sequence[Draft], found: Lives, names: Names, report: Report) -> None:
     """A value that no path has assigned where it is read."""
     known = [v.name for v in names.numbered if v.assigned] + [*names.constants, *names.parameters]
@@ -148,8 +144,8 @@ def _mention(draft: Draft, name: str) -> Piece:
     for piece in [*pieces[dests:], *pieces[:dests]]:
         start = piece.text.find(name)
         while start >= 0:
-            before, after = piece.text[start - 1 : start], piece.text[start + len(name) :][:1]
-            if not (before.isalnum() or before in ("_", "$", "%") and before) and not (after.isalnum() or after == "_"):
+            around = piece.text[max(start - 1, 0) : start] + piece.text[start + len(name) :][:1]
+            if not any(c.isalnum() or c in "_$%" for c in around):
                 return Piece(name, *piece.place(start))
             start = piece.text.find(name, start + 1)
     return draft.statement.whole
@@ -166,9 +162,9 @@ def _allocate_registers(
         try:
             _demand(groups, values, total)
         except PlacementError:
-            hint = "a vector is consecutive aligned registers: copy a value with mov to use it in two places"
-            report.error(piece, "these values cannot stand side by side: another vector orders them differently",
-                         hint=hint)  # fmt: skip
+            message = "these values cannot stand side by side: another vector orders them differently"
+            hint = "a vector is consecutive aligned registers: copy a value with mov to use it twice"
+            report.error(piece, message, hint=hint)
     if report.diagnostics:
         return None
     reserved = sum(1 << i for kind, i in names.explicit if kind == "register" and i != ZERO_REGISTER)
@@ -200,7 +196,7 @@ def _demand(groups: Groups, values: Sequence[Value], total: int) -> None:
 
 
 def _allocate_predicates(names: Names, conflicts: Sequence[int], wanted: int) -> Allocation:
-    sizes = {number: 1 for number in bits(wanted)}
+    sizes = dict.fromkeys(bits(wanted), 1)
     groups = Groups(sizes)
     for number in sizes:
         groups.of(number)

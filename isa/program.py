@@ -35,6 +35,8 @@ class Register:
 
 @dataclass(frozen=True, slots=True)
 class Predicate:
+    """One of p0 to p6, or the true one; as a source or guard it may be negated."""
+
     index: int
     negated: bool = False
     name: str = field(default="", compare=False)
@@ -194,8 +196,10 @@ class Program:
 
     @property
     def shared_bytes(self) -> int:
+        """Shared memory of a block, in bytes."""
         return max((a.address + a.bytes for a in self.shared), default=0)
 
     @property
     def parameter_bytes(self) -> int:
+        """The size of the parameter space, in bytes."""
         return max((p.offset + p.bytes for p in self.parameters), default=0)

@@ -11,7 +11,7 @@ _SHOWN = 8
 
 def usage(opcode: Opcode) -> str:
     """How an opcode is written, such as `fma.f32 d, a, b, c`."""
-    extra = [spec for spec in opcode.dests[1:]]
+    extra = list(opcode.dests[1:])
     parts: list[str] = []
     for spec in opcode.operands:
         if spec in extra:
