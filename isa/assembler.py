@@ -13,8 +13,9 @@ from .macros import Block, Expander, Include
 from .names import Names, Number
 from .parse_directives import DirectiveParser
 from .parse_instruction import Draft, InstructionParser
+from .parse_registers import Use
 from .parse_report import Piece, Report, did_you_mean
-from .parse_sources import DraftAddress, DraftSource, Use
+from .parse_sources import DraftAddress, DraftSource
 from .placement import Placement, place_values
 from .program import (
     ZERO_REGISTER,

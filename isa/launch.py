@@ -265,4 +265,4 @@ def _extent(
 
 
 def _is_size(value: Any) -> bool:
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and 0 < value < 1 << 31
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool) and 0 < int(value) < 1 << 31

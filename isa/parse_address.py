@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from .names import Number
 from .parse_operands import Form
+from .parse_registers import Use
 from .parse_report import Piece
-from .parse_sources import DraftAddress, OperandParser, Use
+from .parse_sources import DraftAddress, OperandParser
 from .program import Parameter
 from .table import OperandSpec
 

@@ -11,8 +11,9 @@ from .lexer import NAME, Statement
 from .names import Names, Number
 from .parse_address import parse_address
 from .parse_operands import Form
+from .parse_registers import Use
 from .parse_report import Piece, Report, did_you_mean
-from .parse_sources import DraftAddress, DraftSource, OperandParser, Use
+from .parse_sources import DraftAddress, DraftSource, OperandParser
 from .program import Control, Immediate, Special
 from .special import SPECIAL
 from .suggest import unknown_mnemonic, usage

@@ -10,8 +10,8 @@ from .flow import Step, blocks
 from .liveness import Effect, Lives, bits, interference, lives
 from .names import Names, Value
 from .parse_instruction import Draft
+from .parse_registers import Use
 from .parse_report import Piece, Report, did_you_mean
-from .parse_sources import Use
 from .program import TRUE_PREDICATE, ZERO_REGISTER, Predicate, Register
 
 PREDICATES = 7

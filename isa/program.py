@@ -184,7 +184,7 @@ class Program:
     local_bytes: int = 0
     predicates: int = 0
     max_registers: int = 255
-    labels: dict[str, int] = field(default_factory=dict)
+    labels: dict[str, int] = field(default_factory=dict, compare=False)
     lets: dict[str, Any] = field(default_factory=dict)
     launch: dict[str, Any] = field(default_factory=dict)
     arguments: dict[str, Any] = field(default_factory=dict)
