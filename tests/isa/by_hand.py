@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from tinygpu.isa import table
@@ -71,12 +72,7 @@ def program(*instructions: Instruction, registers: int = 16, shared: int = 0, lo
     placed = []
     for index, one in enumerate((*instructions, ins("exit"))):
         line = SourceLine("hand.s", index + 1, 1, one.opcode.name)
-        placed.append(
-            Instruction(
-                one.opcode, one.dests, one.sources, one.address, one.guard, one.target,
-                constants=one.constants, source_line=line,
-            )  # fmt: skip
-        )
+        placed.append(replace(one, source_line=line))
     arrays = (SharedArray("S", "b8", (shared,), 0, shared),) if shared else ()
     return Program("hand", tuple(placed), shared=arrays, registers=registers, local_bytes=local)
 
