@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 # The most that the state arrays can hold; they are sizes of records, not properties of a machine.
 MAX_WARPS = 64
@@ -179,7 +179,15 @@ class L2(Section):
     mshrs: int = Field(ge=1, le=4096, description="lines in flight a slice")
     atomic_lane_cycles: int = Field(ge=1, le=64, description="atomic unit of a slice: cycles a lane on one address")
     atomic_sector_cycles: int = Field(ge=1, le=64, description="atomic unit of a slice: cycles a sector at least")
-    write_back: bool = Field(description="dirty lines go to DRAM when replaced")
+    write_back: bool = Field(description="dirty lines go to DRAM when replaced, else stores go there at once")
+
+    @model_validator(mode="after")
+    def _slices_divide(self) -> L2:
+        if self.slices % self.partitions:
+            raise ValueError(f"slices ({self.slices}) must be a multiple of partitions ({self.partitions})")
+        if self.bytes < self.slices * self.ways * 128:
+            raise ValueError(f"bytes ({self.bytes}) must hold a set of {self.ways} 128-byte lines in each slice")
+        return self
 
 
 class Dram(Section):
@@ -202,6 +210,12 @@ class Dram(Section):
     refresh_interval_ns: float = Field(ge=0, le=100000, description="tREFI; 0: no refresh")
     refresh_ns: float = Field(ge=0, le=10000, description="tRFC: a channel stands still this long")
     bytes: int = Field(ge=1048576, le=1099511627776, description="device memory")
+
+    @model_validator(mode="after")
+    def _rows_divide(self) -> Dram:
+        if self.row_bytes % self.interleave_bytes:
+            raise ValueError(f"row_bytes ({self.row_bytes}) must be a multiple of interleave_bytes ({self.interleave_bytes})")
+        return self
 
 
 class Barrier(Section):

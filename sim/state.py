@@ -6,11 +6,22 @@ does not use are never touched. Times are SM cycles in int64 unless a name says 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from . import counters
 from .jit import record_at
 from .spec import MAX_BLOCKS, MAX_PIPES, MAX_SUBCORES, MAX_WARPS
+
+
+
+def field_offset(dtype: np.dtype[Any], name: str) -> int:
+    """Byte offset of a field of a record."""
+    fields = dtype.fields
+    assert fields is not None
+    return int(fields[name][1])
+
 
 NEVER = 1 << 62  # later than any time that a run reaches
 LANES = 32

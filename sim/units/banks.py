@@ -23,9 +23,9 @@ def pairs_equal(op: Any, distance: int) -> bool:
     """Whether every active lane whose partner (lane xor distance) is active has the partner's address."""
     for lane in range(LANES):
         partner = lane ^ distance
-        if partner > lane and (op.mask >> lane) & (op.mask >> partner) & 1:
-            if op.address[lane] != op.address[partner]:
-                return False
+        both = (op.mask >> lane) & (op.mask >> partner) & 1
+        if partner > lane and both and op.address[lane] != op.address[partner]:
+            return False
     return True
 
 

@@ -98,3 +98,9 @@ def install(base: int, lines: int, place: int, line: int, value: int, clock: int
     poke64(base + 8 * place, line + 1)
     poke64(base + 8 * (lines + place), clock)
     poke8(base + 16 * lines + place, value)
+
+
+@core
+def line_at(base: int, place: int) -> int:
+    """The line number at a place; -1 if it is empty."""
+    return peek64(base + 8 * place) - 1

@@ -10,14 +10,14 @@ from typing import Any
 
 from .. import counters as C
 from ..jit import core
-from ..state import ATOMIC, L1_LINES_MAX, MSHR_BUCKETS, READ, REDUCTION, SM, WRITE, code_at
+from ..state import ATOMIC, L1_LINES_MAX, MSHR_BUCKETS, READ, REDUCTION, SM, WRITE, code_at, field_offset
 from . import cache, coalesce, heap, mshr, network, writeback
 
 # Cache operators as `code.cache` gives them, in the order of isa/instructions/memory.py.
 DEFAULT, CA, CG, CS, VOLATILE = range(5)
-TAGS_OFFSET = SM.fields["l1_tags"][1]
-assert SM.fields["l1_stamps"][1] - TAGS_OFFSET == 8 * L1_LINES_MAX
-assert SM.fields["l1_flags"][1] - TAGS_OFFSET == 16 * L1_LINES_MAX
+TAGS_OFFSET = field_offset(SM, "l1_tags")
+assert field_offset(SM, "l1_stamps") - TAGS_OFFSET == 8 * L1_LINES_MAX
+assert field_offset(SM, "l1_flags") - TAGS_OFFSET == 16 * L1_LINES_MAX
 HIT_LEVEL = 1
 
 
@@ -109,7 +109,7 @@ def load(device: Any, sm: Any, spec: Any, index: int, operator: int, time: int) 
     1: accepted; `remaining` is the number of lines to wait for and `level` is 1 when it is 0. 0: an
     MSHR, a place to wait or room for a request is missing; nothing has changed, try again later.
     """
-    bypass = operator == CG or operator == VOLATILE or spec.l1_enabled == 0
+    bypass = operator in (CG, VOLATILE) or spec.l1_enabled == 0
     if not admits(device, sm, spec, bypass):
         return 0
     op = sm.memops[index]

@@ -12,11 +12,11 @@ from typing import Any
 from .. import counters as C
 from ..jit import core
 from ..packed import TICKS_PER_CYCLE
-from ..state import OUTBOX, READ, RESPONSE, SM, WRITE
+from ..state import OUTBOX, READ, RESPONSE, SM, WRITE, field_offset
 from . import heap
 from .coalesce import SECTOR_BYTES, sector_count
 
-INBOX_OFFSET = SM.fields["inbox"][1]
+INBOX_OFFSET = field_offset(SM, "inbox")
 SM_BYTES = SM.itemsize
 assert RESPONSE.itemsize == heap.ENTRY_BYTES
 
@@ -103,7 +103,9 @@ def name_of(order: int) -> int:
 
 
 @core
-def answer(device: Any, sm: Any, spec: Any, kind: int, name: int, sectors: int, level: int, ticks: int) -> int:
+def answer(
+    device: Any, sm: Any, spec: Any, kind: int, name: int, sectors: int, level: int, ticks: int
+) -> int:
     """Send a response that is ready at L2 at `ticks`; the cycle in which the SM has all of it.
 
     Stores and reductions are answered by an acknowledgement, which carries no data.
