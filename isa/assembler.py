@@ -77,8 +77,12 @@ class _Assembly:
                 self.directives.read(node)
         self._draft(root)
         self._check_labels()
-        if self.fragment or not (self.drafts or self.report.diagnostics):
+        self.directives.check_expressions()
+        if self.fragment:
             self._append_exit()
+        elif not (self.drafts or self.report.diagnostics):
+            whole = Piece("", SourceLine(self.file, 1, 1, self.text.split("\n")[0]), 1)
+            self.report.error(whole, "the program has no instructions", hint="the shortest one is exit")
         self.report.raise_if_any()
         self._check_end()
         self.report.raise_if_any()
@@ -122,7 +126,7 @@ class _Assembly:
             first = self.label_pieces[name].line
             hint = f"the first is at line {first.line}"
             if self.report.trail:
-                hint = f"in a macro, $ makes a label private: ${name.lstrip('$')}"
+                hint = f"put the body into a macro: there ${name.lstrip('$')} is private to each call"
             self.report.error(statement.name, f"the label {name} exists already", hint=hint)
             return
         self.labels[name] = len(self.drafts)
@@ -138,7 +142,7 @@ class _Assembly:
                 self.report.error(piece, f"there is no label {piece.text}", hint=hint)
 
     def _append_exit(self) -> None:
-        """End a fragment, or an empty program, with an exit."""
+        """End a fragment with an exit."""
         found = opcode("exit")
         assert found is not None
         line = SourceLine(self.file, self.text.count("\n") + 1, 1, "exit")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -42,6 +42,16 @@ class Expression:
         """The names that the expression reads, functions apart."""
         called = {id(n.func) for n in ast.walk(self.node) if isinstance(n, ast.Call)}
         return {n.id for n in ast.walk(self.node) if isinstance(n, ast.Name) and id(n) not in called}
+
+    def check(self, names: Collection[str]) -> None:
+        """Look the names and functions up without evaluating; raises ExpressionError."""
+        known = dict.fromkeys([*names, *CONSTANT_NAMES])
+        called = {id(n.func) for n in ast.walk(self.node) if isinstance(n, ast.Call)}
+        for node in ast.walk(self.node):
+            if isinstance(node, ast.Name) and id(node) not in called and node.id not in known:
+                raise _at(node, f"unknown name {node.id}", hint=did_you_mean(node.id, known))
+            if isinstance(node, ast.Name) and id(node) in called and node.id not in ARRAY_FUNCTIONS:
+                raise _unknown_function(node, ARRAY_FUNCTIONS)
 
     def constant(self, names: Mapping[str, Any]) -> Any:
         """The value over plain numbers (and tuples): sizes, offsets, immediates.
@@ -81,7 +91,9 @@ def _parse(text: str) -> ast.expr:
     except SyntaxError as error:
         where = min(max((error.offset or 1) - 1, 0), len(text) - 1)
         raise ExpressionError("this is not an expression", offset=where, width=1) from None
-    except (ValueError, RecursionError, MemoryError, OverflowError):
+    except ValueError:
+        raise ExpressionError("this is not an expression") from None
+    except (RecursionError, MemoryError):
         raise ExpressionError("this expression is nested too deeply") from None
     return node
 
@@ -248,8 +260,7 @@ class _Walker:
         name = node.func.id
         function = self.functions.get(name)
         if function is None:
-            hint = did_you_mean(name, self.functions) or "functions: " + ", ".join(sorted(self.functions))
-            raise _at(node.func, f"unknown function {name}", hint=hint)
+            raise _unknown_function(node.func, self.functions)
         if any(keyword.arg is None or isinstance(keyword.value, ast.Starred) for keyword in node.keywords):
             raise _at(node, "** is not allowed in a call")
         arguments = [self.visit(argument) for argument in node.args]
@@ -275,6 +286,11 @@ class _Walker:
         except (TypeError, ValueError, IndexError, OverflowError, AttributeError, ArithmeticError) as error:
             reason = str(error).split("\n")[0].replace("_walk_", "")
             raise _at(node, f"this cannot be computed: {reason}") from None
+
+
+def _unknown_function(node: ast.Name, functions: Mapping[str, Any]) -> ExpressionError:
+    hint = did_you_mean(node.id, functions) or "functions: " + ", ".join(sorted(functions))
+    return _at(node, f"unknown function {node.id}", hint=hint)
 
 
 def _at(node: ast.AST, message: str, hint: str = "") -> ExpressionError:

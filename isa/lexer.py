@@ -73,7 +73,7 @@ def strip_comment(line: str) -> str:
 
 def scan(text: str, file: str, report: Report) -> list[Statement]:
     """The statements of a text; errors go to the report and the scan goes on."""
-    lines = text.expandtabs(1).splitlines()
+    lines = re.split(r"\r\n|\n|\r", text.expandtabs(1))
     statements: list[Statement] = []
     number = 0
     while number < len(lines):

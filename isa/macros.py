@@ -143,6 +143,8 @@ class Expander:
 
     def _let(self, statement: Statement, known: Mapping[str, Number]) -> Iterator[tuple[Piece, Number]]:
         """The (name, value) pairs of one .let."""
+        if not statement.rest.text:
+            self.report.error(statement.name, "write .let NAME = expression")
         for part in split(statement.rest):
             name, equals, _ = part.text.partition("=")
             piece = part.part(0, len(name))
@@ -236,7 +238,7 @@ class Expander:
                 break
             inner = {**constants, name: value}
             where = f"in .repeat with {name} = {value}"
-            self._expand(block.body, inner, f"{where}, {trail}" if trail else where, depth + 1, items)
+            self._expand(block.body, inner, _nested(where, trail), depth + 1, items)
 
     def _call(
         self, node: Statement, constants: Mapping[str, Number], trail: str, depth: int, items: list[Item]
@@ -250,9 +252,8 @@ class Expander:
         if len(arguments) != len(macro.parameters):
             hint = f"{macro.name}({', '.join(macro.parameters)})"
             count = len(macro.parameters)
-            self.report.error(
-                node.whole, f"{macro.name} takes {count} arguments, {len(arguments)} given", hint=hint
-            )
+            message = f"{macro.name} takes {count} argument{'s' * (count != 1)}, {len(arguments)} given"
+            self.report.error(node.whole, message, hint=hint)
             return
         if depth >= MAX_DEPTH:
             self.report.error(node.name, f"macros call one another more than {MAX_DEPTH} deep")
@@ -266,11 +267,16 @@ class Expander:
         line = node.name.line
         where = f"in {macro.name}, called at {line.file}:{line.line}"
         body = replace.body(macro.block.body)
-        self._expand(body, constants, f"{where}, {trail}" if trail else where, depth + 1, items)
+        self._expand(body, constants, _nested(where, trail), depth + 1, items)
 
     def unknown_hint(self, name: str) -> str:
         """A hint towards a macro of a similar name."""
         return did_you_mean(name, self.macros)
+
+
+def _nested(where: str, trail: str) -> str:
+    """What is being expanded, innermost first; two levels are enough to find the place."""
+    return f"{where}, {trail.split(', in ')[0]}" if trail else where
 
 
 def _grouped(text: str) -> str:

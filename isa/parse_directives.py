@@ -21,6 +21,13 @@ _SCALARS = ("s8", "u8", "s16", "u16", "s32", "u32", "b32", "s64", "u64", "b64", 
 _COUNT = re.compile(rf"({NAME})\s*(?:@\s*({NAME})\s*)?=(?!=)(.*)\Z", re.DOTALL)
 
 
+_USAGE = {
+    ".shared": ".shared As: f32[16][16]", ".local": ".local buffer: f32[8]", ".reg": ".reg acc: f32[8][8]",
+    ".launch": ".launch grid = 16, block = 256", ".arg": ".arg A = uniform(N), n = N",
+    ".count": ".count sectors @load = 4", ".maxregs": ".maxregs 64",
+}  # fmt: skip
+
+
 @dataclass(slots=True)
 class Declarations:
     """What the directives of a program declare beside names."""
@@ -54,7 +61,31 @@ class DirectiveParser:
             hint = did_you_mean(statement.name.text, known) or "directives: " + " ".join(known)
             self.report.error(statement.name, f"unknown directive {statement.name.text}", hint=hint)
             return
+        usage = _USAGE.get(statement.name.text)
+        if usage and not statement.rest.text:
+            hint = f"write {usage}"
+            self.report.error(statement.name, f"nothing stands behind {statement.name.text}", hint=hint)
+            return
         reader(statement)
+
+    def check_expressions(self) -> None:
+        """Look up the names and functions of all expressions, once everything is declared."""
+        constants = set(self.names.lets)
+        names = constants | set(self.names.parameters)
+        sizes = names | {"blocks", "warps", "threads"}
+        found = self.found
+        sides = [e for x in found.expectations for e in (x.left, x.right, x.rtol, x.atol) if e is not None]
+        wanted = [(e, constants) for e in found.launch.values()]
+        wanted += [(e, names) for e in [*found.arguments.values(), *sides]]
+        wanted += [(e, sizes) for _, _, e in found.counts]
+        for expression, known in wanted:
+            try:
+                expression.check(known)
+            except ExpressionError as error:
+                assert expression.piece is not None
+                self.report.error(
+                    expression.piece, error.message, hint=error.hint, offset=error.offset, width=error.width
+                )
 
     def _new(self, piece: Piece, name: str) -> bool:
         """Whether a name is free; reports when it is taken."""

@@ -74,7 +74,7 @@ class RegisterParser:
             return self._physical(form, words, piece)
         if form.kind == "part":
             return self._part(form, words, piece, dest=dest)
-        name = self._value_name(form, piece, dest=dest)
+        name = self._value_name(form, words, piece, dest=dest)
         if name is None:
             return None
         value = self.names.value(name, words, piece)
@@ -127,17 +127,16 @@ class RegisterParser:
             return None
         return Use(inner.values, 1, part=offset, whole=False)
 
-    def _value_name(self, form: Form, piece: Piece, *, dest: bool) -> str | None:
+    def _value_name(self, form: Form, words: int, piece: Piece, *, dest: bool) -> str | None:
         """The name of a value or array element; None, with an error, when it is no such thing."""
         if form.kind == "element":
             return self._element(form, piece)
         if form.kind != "name":
-            what = "destination" if dest else "operand"
-            self.fail(
-                piece, f"{piece.text} is not a register", form, f"the {what} must be a named value or %r0"
-            )
+            what, kind = ("destination" if dest else "operand"), ("register" if words else "predicate")
+            hint = f"the {what} must be a named value or %{kind[0]}0"
+            self.fail(piece, f"{piece.text} is not a {kind}", form, hint)
             return None
-        kind = "a constant" if form.text in self.constants else self.names.kind(form.text)
+        kind = self.names.kind(form.text) or ("a constant" if form.text in self.constants else "")
         if kind:
             hint = "choose another name for the value" if dest else "copy it with mov first"
             if kind == "a register array":

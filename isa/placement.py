@@ -210,6 +210,10 @@ def _highest(names: Names, kind: str, used: int) -> int:
     return max([used, *(i + 1 for k, i in names.explicit if k == kind and i != top)])
 
 
+def _missing(count: int) -> str:
+    return "1 is missing" if count == 1 else f"{count} are missing"
+
+
 def _report_pressure(
     drafts: Sequence[Draft],
     found: Lives,
@@ -223,7 +227,7 @@ def _report_pressure(
     words = dict(enumerate(sizes))
     loads = [pressure(live & general, words) for live in found.live_out]
     peak = max(range(len(loads)), key=loads.__getitem__)
-    message = f"the kernel needs {needed} registers and may have {limit}: {needed - limit} are missing"
+    message = f"the kernel needs {needed} registers and may have {limit}: {_missing(needed - limit)}"
     hint = f"{loads[peak]} are alive behind this line; use values earlier, or smaller register arrays"
     report.error(drafts[peak].statement.whole, message, hint=hint)
 
@@ -233,6 +237,6 @@ def _report_predicates(
 ) -> None:
     loads = [bin(live & ~general).count("1") for live in found.live_out]
     peak = max(range(len(loads)), key=loads.__getitem__)
-    message = f"the kernel needs {needed} predicates and has {PREDICATES}: {needed - PREDICATES} are missing"
+    message = f"the kernel needs {needed} predicates and has {PREDICATES}: {_missing(needed - PREDICATES)}"
     hint = f"{loads[peak]} are alive behind this line; keep one as a number with selp"
     report.error(drafts[peak].statement.whole, message, hint=hint)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import difflib
+
 from . import table
 from .parse_report import did_you_mean
 from .table import Opcode, OperandSpec
@@ -45,7 +47,8 @@ def unknown_mnemonic(name: str, macros: list[str]) -> tuple[str, str]:
         words.pop()
     start = ".".join(words)
     near = [o for o in family if o.startswith(start + ".")] or family
-    shown = ", ".join(near[:_SHOWN]) + (", ..." if len(near) > _SHOWN else "")
+    likely = difflib.get_close_matches(name, near, n=_SHOWN, cutoff=0.0)
+    shown = ", ".join(o for o in near if o in likely) + (", ..." if len(near) > _SHOWN else "")
     wrong = name[len(start) :]
     message = f"{start} has no form {wrong}" if wrong else f"{name} is not complete"
     return message, f"{best} It exists as {shown}".strip() if best else f"it exists as {shown}"
