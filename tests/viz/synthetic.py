@@ -10,8 +10,9 @@ from tinygpu.sim.state import EVENT, MEMORY_EVENT, STATES
 from tinygpu.sim.tracefile import TraceData
 
 LISTING = [
-    ("ld.global.f32", "memory"), ("st.shared.f32", "memory"), ("bar.sync", "barrier"), ("ld.shared.f32", "memory"),
-    ("fma.f32", "fp32"), ("add.s32", "int32"), ("bra", "branch"), ("st.global.f32", "memory"),
+    ("ld.global.f32", "memory"), ("st.shared.f32", "memory"), ("bar.sync", "barrier"),
+    ("ld.shared.f32", "memory"), ("fma.f32", "fp32"), ("add.s32", "int32"), ("bra", "branch"),
+    ("st.global.f32", "memory"),
 ]  # fmt: skip
 
 
@@ -72,10 +73,14 @@ def _warp_life(
                 (number("short_scoreboard"), 23, 4),
             ]  # fmt: skip
             for _ in range(12):
-                phase += [(number("selected"), 1, 4), (number("wait"), 3, 5), (number("not_selected"), int(random.integers(1, 4)), 5)]
+                phase += [
+                    (number("selected"), 1, 4),
+                    (number("wait"), 3, 5),
+                    (number("not_selected"), int(random.integers(1, 4)), 5),
+                ]
             phase += [(number("selected"), 1, 6), (number("branch_resolving"), 5, 0)]
             rows += phase
-        now += sum(c for _, c, _ in rows[starts[-1][1]:])
+        now += sum(c for _, c, _ in rows[starts[-1][1] :])
     table = np.zeros(len(rows), EVENT)
     table["state"] = [s for s, _, _ in rows]
     table["cycles"] = [c for _, c, _ in rows]

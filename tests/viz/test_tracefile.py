@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from synthetic import busy_trace, events, meta
 
 from tinygpu.isa.errors import InputError
 from tinygpu.isa.program import Instruction, Program, SourceLine
@@ -14,8 +15,6 @@ from tinygpu.isa.table import opcode
 from tinygpu.sim import tracefile
 from tinygpu.sim.state import EVENT, MEMORY_EVENT, STATES
 from tinygpu.sim.tracefile import TraceData
-
-from synthetic import busy_trace, events, meta
 
 
 def small() -> TraceData:
@@ -64,7 +63,9 @@ def test_size_stays_within_the_estimate_and_far_below_it(tmp_path: Path) -> None
     assert size < bound / 4
 
 
-def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_write_leaves_the_old_file_and_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     target = tmp_path / "a.npz"
     tracefile.save(small(), target)
     before = target.read_bytes()
