@@ -36,7 +36,7 @@ MSHRS_MAX = 1024
 MSHR_BUCKETS = 1024  # a power of two
 WAITERS_MAX = 4096
 PENDING_MAX = 2048
-OUTBOX = 8192
+OUTBOX = 4096  # a ring of as many as may be unanswered
 SHARED_BYTES = 262144
 L0_LINES_MAX = 256
 L1I_LINES_MAX = 4096
@@ -56,10 +56,10 @@ STATES = (
 
 SPLIT = np.dtype(
     [
-        ("pc", "i4"),
+        ("pc", "i8"),
         ("mask", "i8"),
-        ("group", "i4"),  # convergence group that it will arrive at, -1 for none
-        ("barrier", "i4"),  # barrier that it waits at, -1 when it can run
+        ("group", "i8"),  # convergence group that it will arrive at, -1 for none
+        ("barrier", "i8"),  # barrier that it waits at, -1 when it can run
     ],
     align=True,
 )
@@ -68,26 +68,26 @@ GROUP = np.dtype(
     [
         ("mask", "i8"),  # lanes that have to come; 0: free
         ("arrived", "i8"),
-        ("pc", "i4"),  # where they come together
-        ("parent", "i4"),
+        ("pc", "i8"),  # where they come together
+        ("parent", "i8"),
     ],
     align=True,
 )
 
 WARP = np.dtype(
     [
-        ("used", "i4"),
-        ("pc", "i4"),  # of the path that runs
+        ("used", "i8"),
+        ("pc", "i8"),  # of the path that runs
         ("active", "i8"),  # lanes of the path that runs; 0 when none can
         ("live", "i8"),  # lanes that exist and have not exited
-        ("block", "i4"),  # slot of its block
-        ("number", "i4"),  # warp of the block
-        ("row", "i4"),  # first register row
-        ("rows", "i4"),
-        ("slot", "i4"),
-        ("group", "i4"),  # convergence group of the path that runs, -1 for none
-        ("join_pc", "i4"),  # where that group comes together, -1 for none
-        ("fence", "i4"),  # waits for its stores to be acknowledged
+        ("block", "i8"),  # slot of its block
+        ("number", "i8"),  # warp of the block
+        ("row", "i8"),  # first register row
+        ("rows", "i8"),
+        ("slot", "i8"),
+        ("group", "i8"),  # convergence group of the path that runs, -1 for none
+        ("join_pc", "i8"),  # where that group comes together, -1 for none
+        ("fence", "i8"),  # waits for its stores to be acknowledged
         ("since", "i8"),  # first cycle not yet booked to a state
         ("wait_until", "i8"),  # own stall of the last instruction ends
         ("wait_state", "i8"),  # state booked until then: WAIT, BRANCH_RESOLVING, MEMBAR, SLEEPING
@@ -98,8 +98,8 @@ WARP = np.dtype(
         ("memory_until", "i8"),  # data of completed memory instructions is there
         ("stores_out", "i8"),  # stores and reductions not yet acknowledged by L2
         ("polls", "i8"),
-        ("split_count", "i4"),
-        ("memory_out", "i4"),  # memory instructions not completed
+        ("split_count", "i8"),
+        ("memory_out", "i8"),  # memory instructions not completed
         ("splits", SPLIT, (LANES,)),
         ("groups", GROUP, (LANES,)),
         ("predicates", "i8", (PREDICATES,)),
@@ -116,20 +116,20 @@ WARP = np.dtype(
 # A memory instruction on its way from issue to completion.
 MEMOP = np.dtype(
     [
-        ("used", "i4"),
-        ("warp", "i4"),
-        ("pc", "i4"),
+        ("used", "i8"),
+        ("warp", "i8"),
+        ("pc", "i8"),
         ("mask", "i8"),
         ("issued", "i8"),
         ("dispatched", "i8"),
         ("ready", "i8"),  # completion as known so far
-        ("remaining", "i4"),  # lines still to come
-        ("level", "i4"),  # deepest level that served it: 1 L1, 2 L2, 3 far L2, 4 DRAM
-        ("dest", "i4"),  # first destination register, -1 for none
-        ("words", "i4"),
-        ("sectors", "i4"),
-        ("wavefronts", "i4"),
-        ("next", "i4"),  # free list
+        ("remaining", "i8"),  # lines still to come
+        ("level", "i8"),  # deepest level that served it: 1 L1, 2 L2, 3 far L2, 4 DRAM
+        ("dest", "i8"),  # first destination register, -1 for none
+        ("words", "i8"),
+        ("sectors", "i8"),
+        ("wavefronts", "i8"),
+        ("next", "i8"),  # free list
         ("address", "i8", (LANES,)),
     ],
     align=True,
@@ -137,10 +137,10 @@ MEMOP = np.dtype(
 
 BARRIER_STATE = np.dtype(
     [
-        ("arrived", "i4"),  # threads
-        ("expected", "i4"),  # threads; 0: every live thread of the block
-        ("pc", "i4"),  # where the first of this generation arrived, -1 for none
-        ("warps", "i4"),
+        ("arrived", "i8"),  # threads
+        ("expected", "i8"),  # threads; 0: every live thread of the block
+        ("pc", "i8"),  # where the first of this generation arrived, -1 for none
+        ("warps", "i8"),
         ("first", "i8"),
         ("last", "i8"),
     ],
@@ -149,17 +149,17 @@ BARRIER_STATE = np.dtype(
 
 BLOCK = np.dtype(
     [
-        ("used", "i4"),
-        ("number", "i4"),  # linear block id
-        ("x", "i4"),
-        ("y", "i4"),
-        ("z", "i4"),
-        ("warps", "i4"),
-        ("live_warps", "i4"),
-        ("live_threads", "i4"),
+        ("used", "i8"),
+        ("number", "i8"),  # linear block id
+        ("x", "i8"),
+        ("y", "i8"),
+        ("z", "i8"),
+        ("warps", "i8"),
+        ("live_warps", "i8"),
+        ("live_threads", "i8"),
         ("ended", "i8"),
-        ("shared", "i4"),  # byte offset of its shared memory
-        ("shared_bytes", "i4"),
+        ("shared", "i8"),  # byte offset of its shared memory
+        ("shared_bytes", "i8"),
         ("barriers", BARRIER_STATE, (BARRIERS,)),
     ],
     align=True,
@@ -169,25 +169,25 @@ SUBCORE = np.dtype(
     [
         ("next", "i8"),  # next cycle in which it has something to decide
         ("evaluated", "i8"),
-        ("warps", "i4"),
-        ("last", "i4"),  # warp that issued last, -1 for none
+        ("warps", "i8"),
+        ("last", "i8"),  # warp that issued last, -1 for none
         ("port_free", "i8"),
         ("pipe_free", "i8", (MAX_PIPES,)),
         ("bank_free", "i8", (8,)),
-        ("reuse", "i4", (4,)),  # register kept in the reuse slot of each operand position
-        ("reuse_warp", "i4"),
-        ("queue", "i4", (QUEUE,)),  # memory operations waiting for dispatch
-        ("queue_head", "i4"),
-        ("queue_count", "i4"),
+        ("reuse", "i8", (4,)),  # register kept in the reuse slot of each operand position
+        ("reuse_warp", "i8"),
+        ("queue", "i8", (QUEUE,)),  # memory operations waiting for dispatch
+        ("queue_head", "i8"),
+        ("queue_count", "i8"),
         ("dispatch_free", "i8"),
         ("issued", "i8"),
         ("occupied", "i8"),  # cycles with a resident warp
         ("occupied_since", "i8"),
         # Of each of its warps (slot // sub-cores): what the scheduler looks at in every cycle.
         ("wake", "i8", (MAX_WARPS,)),  # first cycle in which the next instruction could issue
-        ("state", "i4", (MAX_WARPS,)),  # booked from wake on: NOT_SELECTED or a throttle
-        ("next_pc", "i4", (MAX_WARPS,)),
-        ("in_active_set", "i4", (MAX_WARPS,)),
+        ("state", "i8", (MAX_WARPS,)),  # booked from wake on: NOT_SELECTED or a throttle
+        ("next_pc", "i8", (MAX_WARPS,)),
+        ("in_active_set", "i8", (MAX_WARPS,)),
         ("l0_tag", "i8", (L0_LINES_MAX,)),  # line number + 1; direct mapped
         ("l0_ready", "i8", (L0_LINES_MAX,)),
     ],
@@ -198,27 +198,27 @@ SUBCORE = np.dtype(
 MSHR = np.dtype(
     [
         ("line", "i8"),  # line number
-        ("asked", "i4"),  # sectors requested
-        ("came", "i4"),
-        ("waiters", "i4"),  # first waiter
-        ("count", "i4"),  # waiters
-        ("next", "i4"),  # of its hash bucket, or of the free list
-        ("bypass", "i4"),  # not to be kept in L1, and no other request may join
+        ("asked", "i8"),  # sectors requested
+        ("came", "i8"),
+        ("waiters", "i8"),  # first waiter
+        ("count", "i8"),  # waiters
+        ("next", "i8"),  # of its hash bucket, or of the free list
+        ("bypass", "i8"),  # not to be kept in L1, and no other request may join
     ],
     align=True,
 )
 
 # A memory instruction that waits for `sectors` of a line. Entry 0 is never used.
-WAITER = np.dtype([("memop", "i4"), ("sectors", "i4"), ("next", "i4")], align=True)
+WAITER = np.dtype([("memop", "i8"), ("sectors", "i8"), ("next", "i8")], align=True)
 
 # One line of a coalesced warp access.
 COALESCED = np.dtype(
     [
         ("line", "i8"),  # line number: address / 128
         ("lanes", "i8"),  # mask of the lanes that touch it
-        ("sectors", "i4"),  # bit i: sector i is touched
-        ("bytes", "i4"),  # written at most
-        ("contention", "i4"),  # most lanes on one address; filled for atomics
+        ("sectors", "i8"),  # bit i: sector i is touched
+        ("bytes", "i8"),  # written at most
+        ("contention", "i8"),  # most lanes on one address; filled for atomics
     ],
     align=True,
 )
@@ -228,12 +228,12 @@ REQUEST = np.dtype(
     [
         ("time", "i8"),  # arrival at the slice, in ticks
         ("line", "i8"),
-        ("sm", "i4"),
-        ("kind", "i4"),  # READ, WRITE, ATOMIC (wants an answer), REDUCTION
-        ("sectors", "i4"),  # bit i: sector i of the line
-        ("id", "i4"),  # MSHR of a read, memop of an atomic, warp slot of the others
-        ("lanes", "i4"),  # atomics: most lanes on one address
-        ("bytes", "i4"),
+        ("sm", "i8"),
+        ("kind", "i8"),  # READ, WRITE, ATOMIC (wants an answer), REDUCTION
+        ("sectors", "i8"),  # bit i: sector i of the line
+        ("id", "i8"),  # MSHR of a read, memop of an atomic, warp slot of the others
+        ("lanes", "i8"),  # atomics: most lanes on one address
+        ("bytes", "i8"),
     ],
     align=True,
 )
@@ -255,15 +255,15 @@ SM = np.dtype(
         ("next", "i8"),
         ("last_issue", "i8"),
         ("random", "i8"),
-        ("resident_blocks", "i4"),
-        ("resident_warps", "i4"),
+        ("resident_blocks", "i8"),
+        ("resident_warps", "i8"),
         ("launched", "i8"),  # warps launched, for ages
         ("block_free_at", "i8"),
-        ("ended_blocks", "i4"),  # blocks whose slot the dispatcher has yet to free
+        ("ended_blocks", "i8"),  # blocks whose slot the dispatcher has yet to free
         ("drained", "i8"),  # last cycle in which anything happened
         ("lsu_free", "i8"),  # SM-wide memory pipe, in quarter-cycles
         ("lsu_next", "i8"),  # next cycle in which the pipe could take an instruction
-        ("lsu_blocked", "i4"),  # the next instruction waits for an MSHR or the like
+        ("lsu_blocked", "i8"),  # the next instruction waits for an MSHR or the like
         ("lsu_turn", "i8"),  # sub-core served last
         ("port_free", "i8"),  # request port, cycles
         ("response_free", "i8"),  # response port, in ticks (kept by the memory side)
@@ -272,21 +272,21 @@ SM = np.dtype(
         ("barrier_free", "i8"),
         ("l1_sets", "i8"),
         ("l1_clock", "i8"),
-        ("memop_free", "i4"),  # freed records, linked by `next`; -1 for none
-        ("memop_top", "i4"),  # records never used start here
-        ("memop_count", "i4"),
-        ("mshr_free", "i4"),
-        ("mshr_count", "i4"),
-        ("mshr_fresh", "i4"),  # entries that were ever used; the rest is not in the free list
-        ("waiter_free", "i4"),
-        ("waiter_count", "i4"),
-        ("waiter_fresh", "i4"),
-        ("coalesced_lines", "i4"),
-        ("coalesced_sectors", "i4"),
-        ("requests_out", "i4"),  # not yet answered by L2
-        ("outbox_head", "i4"),  # oldest entry of the ring, which the memory side takes next
-        ("outbox_count", "i4"),
-        ("inbox_count", "i4"),
+        ("memop_free", "i8"),  # freed records, linked by `next`; -1 for none
+        ("memop_top", "i8"),  # records never used start here
+        ("memop_count", "i8"),
+        ("mshr_free", "i8"),
+        ("mshr_count", "i8"),
+        ("mshr_fresh", "i8"),  # entries that were ever used; the rest is not in the free list
+        ("waiter_free", "i8"),
+        ("waiter_count", "i8"),
+        ("waiter_fresh", "i8"),
+        ("coalesced_lines", "i8"),
+        ("coalesced_sectors", "i8"),
+        ("requests_out", "i8"),  # not yet answered by L2
+        ("outbox_head", "i8"),  # oldest entry of the ring, which the memory side takes next
+        ("outbox_count", "i8"),
+        ("inbox_count", "i8"),
         ("counters", "i8", (counters.COUNT,)),
         ("subcores", SUBCORE, (MAX_SUBCORES,)),
         ("warps", WARP, (MAX_WARPS,)),
@@ -299,7 +299,7 @@ SM = np.dtype(
         ("l1_tags", "i8", (L1_LINES_MAX,)),  # these three are one tag store of cache.py
         ("l1_stamps", "i8", (L1_LINES_MAX,)),
         ("l1_flags", "u1", (L1_LINES_MAX,)),
-        ("mshr_buckets", "i4", (MSHR_BUCKETS,)),  # by hash of the line; first of the chain
+        ("mshr_buckets", "i8", (MSHR_BUCKETS,)),  # by hash of the line; first of the chain
         ("coalesced", COALESCED, (LANES,)),  # lines of the access at the coalescer
         ("l1i_tag", "i8", (L1I_LINES_MAX,)),
         ("l1i_ready", "i8", (L1I_LINES_MAX,)),
@@ -316,51 +316,51 @@ sm_at = record_at(SM)
 SOURCES = 4
 CODE = np.dtype(
     [
-        ("behaviour", "i4"),
-        ("timing", "i4"),
-        ("pipe", "i4"),  # of the timing class in the machine at hand, as are the cycles
-        ("latency_cycles", "i4"),
-        ("issue_cycles", "i4"),
-        ("port_cycles", "i4"),
-        ("queued", "i4"),  # goes through the sub-core's memory queue
-        ("throttle", "i4"),  # state of a warp that waits for a place in that queue
-        ("scoreboard", "i4"),  # state of a warp that waits for the result
-        ("guard_late", "i4"),  # its guard is read late: branch, memory, exit, vote
+        ("behaviour", "i8"),
+        ("timing", "i8"),
+        ("pipe", "i8"),  # of the timing class in the machine at hand, as are the cycles
+        ("latency_cycles", "i8"),
+        ("issue_cycles", "i8"),
+        ("port_cycles", "i8"),
+        ("queued", "i8"),  # goes through the sub-core's memory queue
+        ("throttle", "i8"),  # state of a warp that waits for a place in that queue
+        ("scoreboard", "i8"),  # state of a warp that waits for the result
+        ("guard_late", "i8"),  # its guard is read late: branch, memory, exit, vote
         ("function", "i8"),  # address of the compiled row function, or its number when not compiled
-        ("guard", "i4"),
-        ("guard_negated", "i4"),
-        ("source_count", "i4"),
-        ("source_kind", "i4", (SOURCES,)),  # 0 register, 1 constant row, 2 predicate
-        ("source", "i4", (SOURCES,)),
-        ("source_words", "i4", (SOURCES,)),
-        ("source_negated", "i4", (SOURCES,)),
-        ("dest", "i4"),
-        ("dest_words", "i4"),
-        ("dest_predicate", "i4"),  # -1 for none
-        ("base_kind", "i4"),  # address: 0 register, 1 constant row, 2 none
-        ("base", "i4"),
-        ("base_words", "i4"),
+        ("guard", "i8"),
+        ("guard_negated", "i8"),
+        ("source_count", "i8"),
+        ("source_kind", "i8", (SOURCES,)),  # 0 register, 1 constant row, 2 predicate
+        ("source", "i8", (SOURCES,)),
+        ("source_words", "i8", (SOURCES,)),
+        ("source_negated", "i8", (SOURCES,)),
+        ("dest", "i8"),
+        ("dest_words", "i8"),
+        ("dest_predicate", "i8"),  # -1 for none
+        ("base_kind", "i8"),  # address: 0 register, 1 constant row, 2 none
+        ("base", "i8"),
+        ("base_words", "i8"),
         ("offset", "i8"),
-        ("space", "i4"),
-        ("cache", "i4"),
-        ("element_bytes", "i4"),
-        ("vector", "i4"),
-        ("signed", "i4"),
-        ("mode", "i4"),  # shuffle mode, vote kind, redux operation, special register number, fence scope
-        ("barrier_count", "i4"),  # index of the source that holds the thread count, -1 for none
-        ("shuffle_predicate", "i4"),
-        ("target", "i4"),
-        ("reconverge", "i4"),
-        ("polling", "i4"),  # a backward branch whose loop waits for other lanes
-        ("constant", "i4"),
-        ("reuse", "i4"),
-        ("stall", "i4"),
-        ("yield_", "i4"),
-        ("write_counter", "i4"),
-        ("read_counter", "i4"),
-        ("wait_mask", "i4"),
-        ("has_control", "i4"),
-        ("line", "i4"),
+        ("space", "i8"),
+        ("cache", "i8"),
+        ("element_bytes", "i8"),
+        ("vector", "i8"),
+        ("signed", "i8"),
+        ("mode", "i8"),  # shuffle mode, vote kind, redux operation, special register number, fence scope
+        ("barrier_count", "i8"),  # index of the source that holds the thread count, -1 for none
+        ("shuffle_predicate", "i8"),
+        ("target", "i8"),
+        ("reconverge", "i8"),
+        ("polling", "i8"),  # a backward branch whose loop waits for other lanes
+        ("constant", "i8"),
+        ("reuse", "i8"),
+        ("stall", "i8"),
+        ("yield_", "i8"),
+        ("write_counter", "i8"),
+        ("read_counter", "i8"),
+        ("wait_mask", "i8"),
+        ("has_control", "i8"),
+        ("line", "i8"),
     ],
     align=True,
 )
@@ -450,6 +450,7 @@ DEVICE = np.dtype(
         ("memory", "i8"),  # the memory side's own record (memory.py)
         ("events", "i8"),
         ("memory_events", "i8"),
+        ("entries", "i8", (16,)),  # addresses of the compiled pieces, see pieces.py
         ("code_count", "i8"),
         ("allocation_count", "i8"),
         ("parameter_bytes", "i8"),

@@ -117,16 +117,26 @@ MEMORY = np.dtype(
         ("accesses", "i8"),
         ("channels", "i8"),
         ("banks", "i8"),
-        ("events", "i8"),
+        ("arrivals", "i8"),  # heap of the oldest request of each SM
+        ("nodes", "i8"),  # these five are the wheel of time, and the heap of what is beyond it
+        ("slots", "i8"),
+        ("words", "i8"),
+        ("groups", "i8"),
+        ("far_events", "i8"),
         ("buckets", "i8"),
         ("tags", "i8"),
-        ("queued", "i8"),  # one byte an SM: its oldest request is among the events
-        ("event_count", "i8"),
+        ("queued", "i8"),  # one byte an SM: its oldest request is among the arrivals
+        ("arrival_count", "i8"),
+        ("wheel_now", "i8"),
+        ("wheel_count", "i8"),
+        ("far_count", "i8"),
         ("bucket_mask", "i8"),
         ("sets", "i8"),  # of a slice
         ("lines", "i8"),  # of all slices
         ("clock", "i8"),  # of replacement
         ("random", "i8"),
+        ("node_free", "i8"),
+        ("node_fresh", "i8"),
         ("transaction_free", "i4"),
         ("transaction_fresh", "i4"),
         ("transaction_count", "i4"),

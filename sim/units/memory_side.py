@@ -1,8 +1,8 @@
 """The memory side of the device: the outboxes of all SMs, L2 and DRAM, event by event in one fixed order.
 
-Events of one tick are handled by kind, then by number; an SM's requests arrive in the order in
-which it sent them. So the answers depend neither on the order in which SMs ran nor on the windows
-in which time advances.
+In one tick the requests that arrive come first, by SM number, and then the other events in the
+order in which they were scheduled. So the answers depend neither on the order in which SMs ran nor
+on the windows in which time advances.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from ..jit import address_of, core, peek8, poke8, zeros
+from ..jit import address_of, core, peek8, peek64, poke8, zeros
 from ..packed import TICKS_PER_CYCLE
 from ..spec import MachineSpec
-from ..state import NEVER, OUTBOX, sm_at
-from . import cache, dram, heap, l2, memory_events, network
+from ..state import NEVER, sm_at
+from . import cache, dram, heap, l2, memory_events, network, wheel
 from .coalesce import LINE_SHIFT
 from .memory_records import (
     ACCESS,
@@ -39,9 +39,12 @@ from .memory_records import (
 def next_event(device: Any, spec: Any) -> int:
     """The cycle of the next event that `advance` knows of, NEVER when the memory side is idle."""
     memory = memory_at(device.memory, 0)
-    if memory.event_count == 0:
-        return NEVER
-    return memory_events.first_time(memory) // TICKS_PER_CYCLE
+    time = NEVER
+    if memory.arrival_count:
+        time = peek64(memory.arrivals) // TICKS_PER_CYCLE
+    if memory.wheel_count + memory.far_count:
+        time = min(time, wheel.next_ticks(memory) // TICKS_PER_CYCLE)
+    return time
 
 
 @core
@@ -54,33 +57,40 @@ def advance(device: Any, spec: Any, until: int) -> None:
     memory = memory_at(device.memory, 0)
     look_for_requests(device, memory, spec)
     limit = until * TICKS_PER_CYCLE
-    while memory.event_count:
-        now = memory_events.first_time(memory)
+    while memory.arrival_count and peek64(memory.arrivals) < limit:
+        now = peek64(memory.arrivals)
+        run_events(device, memory, spec, now)
+        memory.wheel_now = now
+        take_request(device, memory, spec, peek64(memory.arrivals + 8), now)
+    run_events(device, memory, spec, limit)
+
+
+@core
+def run_events(device: Any, memory: Any, spec: Any, limit: int) -> None:
+    """Handle every event before the tick `limit`, other than arrivals."""
+    while memory.wheel_count + memory.far_count:
+        now = wheel.next_ticks(memory)
         if now >= limit:
             break
-        handle(device, memory, spec, memory_events.first_order(memory), now)
+        handle(device, memory, spec, wheel.take(memory, now), now)
 
 
 @core
 def look_for_requests(device: Any, memory: Any, spec: Any) -> None:
-    """Make an event of the oldest request of each SM that has one and is not among the events."""
+    """Note the oldest request of each SM that has one and is not among the arrivals."""
     for number in range(spec.device_sms):
         sm = sm_at(device.sms, number)
         if sm.outbox_count and peek8(memory.queued + number) == 0:
             poke8(memory.queued + number, 1)
-            time = sm.outbox[sm.outbox_head].time
-            memory_events.schedule(memory, memory_events.ARRIVAL, number, time)
+            heap.push(memory.arrivals, memory.arrival_count, sm.outbox[sm.outbox_head].time, number)
+            memory.arrival_count += 1
 
 
 @core
-def handle(device: Any, memory: Any, spec: Any, order: int, now: int) -> None:
-    """Let the first event happen."""
-    kind = order >> memory_events.KIND_SHIFT
-    number = order & ((1 << memory_events.KIND_SHIFT) - 1)
-    if kind == memory_events.ARRIVAL:
-        take_request(device, memory, spec, number, now)
-        return
-    memory_events.drop_first(memory)
+def handle(device: Any, memory: Any, spec: Any, what: int, now: int) -> None:
+    """Let an event happen."""
+    kind = memory_events.kind_of(what)
+    number = memory_events.number_of(what)
     if kind == memory_events.RESPONSE:
         respond(device, memory, spec, number, now)
     elif kind == memory_events.DATA:
@@ -99,7 +109,7 @@ def handle(device: Any, memory: Any, spec: Any, order: int, now: int) -> None:
 
 @core
 def take_request(device: Any, memory: Any, spec: Any, number: int, now: int) -> None:
-    """Move the oldest request of an SM from its outbox to L2; the event is then its next request's."""
+    """Move the oldest request of an SM from its outbox to L2."""
     sm = sm_at(device.sms, number)
     request = sm.outbox[sm.outbox_head]
     index = new_transaction(memory)
@@ -113,14 +123,22 @@ def take_request(device: Any, memory: Any, spec: Any, number: int, now: int) -> 
     transaction.missing = 0
     transaction.far = 0
     transaction.level = 0
-    sm.outbox_head = (sm.outbox_head + 1) % OUTBOX
+    next_arrival(memory, spec, sm, number)
+    l2.accept(device, memory, spec, index, now)
+
+
+@core
+def next_arrival(memory: Any, spec: Any, sm: Any, number: int) -> None:
+    """The first arrival is that of this SM and has been taken: the SM's next request stands for it now."""
+    sm.outbox_head = (sm.outbox_head + 1) % spec.network_outstanding
     sm.outbox_count -= 1
     if sm.outbox_count:
-        memory_events.delay_first(memory, sm.outbox[sm.outbox_head].time)
+        time = sm.outbox[sm.outbox_head].time
+        heap.sink(memory.arrivals, memory.arrival_count, time, number)
     else:
         poke8(memory.queued + number, 0)
-        memory_events.drop_first(memory)
-    l2.accept(device, memory, spec, index, now)
+        heap.pop(memory.arrivals, memory.arrival_count)
+        memory.arrival_count -= 1
 
 
 @core
@@ -148,7 +166,7 @@ class MemorySide:
         transactions = device.sms * spec.network.outstanding + 4 * misses
         sets = l2_spec.bytes // (l2_spec.slices * l2_spec.ways << LINE_SHIFT)
         lines = l2_spec.slices * sets * l2_spec.ways
-        events = transactions + accesses + device.sms + l2_spec.slices + spec.dram.channels
+        events = transactions + accesses + l2_spec.slices + spec.dram.channels
         buckets = 1 << (2 * misses - 1).bit_length()
         self.arrays: dict[str, np.ndarray[Any, Any]] = {
             "transactions": zeros(transactions + 1, TRANSACTION),
@@ -158,7 +176,12 @@ class MemorySide:
             "accesses": zeros(accesses + 1, ACCESS),
             "channels": zeros(spec.dram.channels, CHANNEL),
             "banks": zeros(spec.dram.channels * spec.dram.banks, BANK),
-            "events": zeros(events * heap.ENTRY_BYTES, np.uint8),
+            "nodes": zeros((events + 1) * wheel.NODE_BYTES, np.uint8),
+            "slots": zeros(wheel.SLOTS * wheel.SLOT_BYTES, np.uint8),
+            "words": zeros(wheel.WORDS, np.uint32),
+            "groups": zeros(wheel.GROUPS, np.uint32),
+            "far_events": zeros(events * wheel.FAR_BYTES, np.uint8),
+            "arrivals": zeros(device.sms * heap.ENTRY_BYTES, np.uint8),
             "buckets": zeros(buckets, np.uint32),
             "tags": zeros(lines * cache.STORE_BYTES, np.uint8),
             "queued": zeros(device.sms, np.uint8),
@@ -178,16 +201,15 @@ class MemorySide:
         The contents of L2 stay.
         """
         row = self.record[0]
+        pools = {"transactions": "transaction", "misses": "miss", "accesses": "access"}
         for name, array in self.arrays.items():
-            used = row[name[:-1] + "_fresh"] + 1 if name in ("transactions", "misses") else len(array)
-            if name == "accesses":
-                used = row["access_fresh"] + 1
-            if name not in ("tags", "events"):
-                array[:used] = np.zeros(1, array.dtype)[0]
-        row["event_count"] = 0
-        for name in ("transaction", "miss", "access"):
-            for field in ("free", "fresh", "count"):
-                row[f"{name}_{field}"] = 0
+            if name in pools:
+                array = array[: row[pools[name] + "_fresh"] + 1]
+            if name not in ("tags", "nodes", "far_events", "arrivals"):
+                array[:] = np.zeros(1, array.dtype)[0]
+        for name in MEMORY.names or ():
+            if name.endswith(("_free", "_fresh", "_count", "_now")):
+                row[name] = 0
 
     def flush(self) -> None:
         """Empty L2 without writing anything back."""
@@ -196,8 +218,8 @@ class MemorySide:
     def check_idle(self) -> None:
         """Raise AssertionError unless every queue, pool and MSHR is empty, as after every launch."""
         row = self.record[0]
-        for name in ("event_count", "transaction_count", "miss_count", "access_count"):
-            assert row[name] == 0, f"{name} is {row[name]}, not 0"
+        for name in MEMORY.names or ():
+            assert not name.endswith("_count") or row[name] == 0, f"{name} is {row[name]}, not 0"
         for name in ("head", "misses", "writes"):
             assert not self.arrays["ports"][name].any(), f"an L2 port still has {name}"
         for name in ("seen", "writes", "scheduled", "wait_head"):

@@ -12,7 +12,7 @@ from typing import Any
 from .. import counters as C
 from ..jit import core
 from ..packed import TICKS_PER_CYCLE
-from ..state import OUTBOX, READ, RESPONSE, SM, WRITE, field_offset
+from ..state import READ, RESPONSE, SM, WRITE, field_offset
 from . import heap
 from .coalesce import SECTOR_BYTES, sector_count
 
@@ -39,7 +39,7 @@ def send(sm: Any, spec: Any, kind: int, entry: Any, sectors: int, name: int, tim
 
     `name` comes back in the answer. The caller has made sure of `room`.
     """
-    place = (sm.outbox_head + sm.outbox_count) % OUTBOX
+    place = (sm.outbox_head + sm.outbox_count) % spec.network_outstanding
     request = sm.outbox[place]
     count = sector_count(sectors)
     cycles = spec.network_request_packet_cycles
