@@ -11,6 +11,7 @@ import test_semantics_float
 import test_semantics_integer
 
 from tinygpu.isa import arith, table
+from tinygpu.isa.assembler import assemble
 from tinygpu.isa.table import Behaviour, Entry
 
 CLASS_NAMES = (
@@ -140,3 +141,10 @@ def test_the_instruction_set_has(name: str) -> None:
 )  # fmt: skip
 def test_what_no_hardware_has_does_not_exist(name: str) -> None:
     assert table.opcode(name) is None
+
+
+@pytest.mark.parametrize("entry", ENTRIES, ids=lambda e: e.key)
+def test_every_example_assembles_to_its_entry(entry: Entry) -> None:
+    text = f".kernel k(A: ptr.f32, n: s32)\n.shared As: f32[64]\n.shared bins: u32[64]\n{entry.example}\n"
+    made = assemble(text, fragment=True).instructions[0].opcode.entry
+    assert made.key == ("s2r" if "%" in entry.example else entry.key)
