@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import operator
+import warnings
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -87,7 +88,9 @@ def _parse(text: str) -> ast.expr:
         where = next(i for i, c in enumerate(text) if not c.isascii())
         raise ExpressionError("an expression is written in ASCII", offset=where, width=1)
     try:
-        node = ast.parse(text, mode="eval").body
+        with warnings.catch_warnings():  # of odd escapes and the like, which are refused below
+            warnings.simplefilter("ignore")
+            node = ast.parse(text, mode="eval").body
     except SyntaxError as error:
         where = min(max((error.offset or 1) - 1, 0), len(text) - 1)
         raise ExpressionError("this is not an expression", offset=where, width=1) from None

@@ -52,7 +52,7 @@ def encode(value: float, type_: str) -> int:
 
 def _encode_float(value: float, code: str, bits: int) -> int:
     try:
-        packed = struct.pack("<" + code, value)
+        packed = struct.pack("<" + code, float(value))
     except OverflowError:
         raise InputError(f"the constant {value} is too large for f{bits}") from None
     return int.from_bytes(packed, "little")
@@ -60,11 +60,15 @@ def _encode_float(value: float, code: str, bits: int) -> int:
 
 def _encode_bf16(value: float) -> int:
     """Round once to bfloat16: 8 significant bits, the exponents of f32."""
-    value = float(value)
+    try:
+        value = float(value)
+    except OverflowError:
+        raise InputError(f"the constant {value} is too large for bf16") from None
     if math.isfinite(value) and value:
         mantissa, exponent = math.frexp(value)
         quantum = max(exponent - 8, -133)  # 2^-133 is the smallest subnormal step
-        value = math.ldexp(round(math.ldexp(mantissa, exponent - quantum)), quantum)
+        rounded = math.ldexp(round(math.ldexp(mantissa, exponent - quantum)), quantum)
+        value = math.copysign(rounded, value)
     return _encode_float(value, "f", 32) >> 16
 
 
