@@ -64,7 +64,7 @@ def cache_folder() -> Path | None:
 
 
 @functools.cache
-def _core_cache() -> str | None:
+def core_cache() -> str | None:
     folder = cache_folder()
     return None if folder is None else str(folder / f"core-{fingerprint('sim/**/*.py')}")
 
@@ -73,7 +73,7 @@ def core(function: F) -> F:
     """Compile a function of the core: cached, no reference counting, NumPy's error model."""
     if not COMPILED:
         return function
-    folder = _core_cache()
+    folder = core_cache()
     previous = numba.config.CACHE_DIR
     numba.config.CACHE_DIR = folder or previous
     try:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from . import pieces
 from .jit import address_of, zeros
 from .packed import pack
 from .spec import MachineSpec
@@ -17,8 +19,11 @@ from .units.memory_side import MemorySide
 class MachineState:
     """State of a device that lasts over its launches: SMs, caches, DRAM, the clock."""
 
-    def __init__(self, spec: MachineSpec) -> None:
-        """Allocate for a machine; pages are taken only when they are used."""
+    def __init__(self, spec: MachineSpec, notice: Callable[[str], None] | None = None) -> None:
+        """Allocate for a machine, and compile the core if need be (`notice` is told).
+
+        Pages are taken only when they are used.
+        """
         self.spec = spec
         self.packed = pack(spec)
         self.sms = zeros(spec.device.sms, SM)
@@ -33,6 +38,7 @@ class MachineState:
         row.spec = address_of(self.packed)
         row.sms = address_of(self.sms)
         row.memory = self.memory.address
+        pieces.install(row, notice)
 
     def prepare(self, instructions: int, shared_carveout: int, local_bytes: int) -> None:
         """Empty what belongs to one launch: statistics, warps, queues, the L1 caches."""
@@ -51,7 +57,6 @@ class MachineState:
         sms["blocks"]["used"] = 0
         self._prepare_subcores()
         self._prepare_l1(shared_carveout)
-        self.memory.begin_launch()
         for name in ("counters", "event_count", "memory_event_count", "dropped", "next_block", "done_blocks",
                      "stale_shuffles"):  # fmt: skip
             row[name] = 0
@@ -71,7 +76,6 @@ class MachineState:
         size = spec.sm.unified_bytes - shared_carveout if spec.sm.unified_bytes else spec.l1.bytes
         sms["l1_sets"] = max(size, 0) // (128 * spec.l1.ways) if spec.l1.enabled else 0
         sms["l1i_tag"][:, : spec.front_end.l1_lines] = 0
-        self.memory.begin_sms(self.sms)
 
     def trace(self, events: int, sms: int, window: tuple[int, int]) -> None:
         """Room for a trace of the first `sms` SMs in the window of cycles (from the launch)."""

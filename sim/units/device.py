@@ -11,10 +11,23 @@ from __future__ import annotations
 from typing import Any
 
 from ..jit import core
+from ..pieces import caller, piece
 from ..state import NEVER, sm_at
-from . import dispatcher, memory_side, sm as streaming_multiprocessor
+from . import memory_side
+from . import sm as streaming_multiprocessor
+
+run_sm = caller("run_sm")
+advance_memory = caller("memory_advance")
+serve_blocks = caller("serve_blocks")
 
 FINISHED, PAUSED, FAULT, STUCK = range(4)
+
+
+@piece("memory_advance")
+def memory_advance(device: Any, unused: Any, spec: Any, until: int, b: int, c: int) -> int:
+    """Advance L2 and DRAM."""
+    memory_side.advance(device, spec, until)
+    return 0
 
 
 @core
@@ -56,13 +69,13 @@ def run_sms(device: Any, spec: Any, start: int, end: int) -> None:
             for number in range(spec.device_sms):
                 sm = sm_at(device.sms, number)
                 if sm.next <= time:
-                    streaming_multiprocessor.run(device, sm, spec, time + 1)
+                    run_sm(device, sm, spec, time + 1, 0, 0)
             time = max(time + 1, earliest(device, spec))
         return
     for number in range(spec.device_sms):
         sm = sm_at(device.sms, number)
         if sm.next < end:
-            streaming_multiprocessor.run(device, sm, spec, end)
+            run_sm(device, sm, spec, end, 0, 0)
 
 
 @core
@@ -82,8 +95,9 @@ def run(device: Any, spec: Any, until: int) -> int:
         run_sms(device, spec, start, end)
         if device.fault[0].kind:
             return FAULT
-        memory_side.advance(device, spec, end)
-        dispatcher.serve(device, spec, end)
+        first = sm_at(device.sms, 0)  # pieces take an SM; these two have no use for it
+        advance_memory(device, first, spec, end, 0, 0)
+        serve_blocks(device, first, spec, end, 0, 0)
         device.now = end
         if device.event_count >= device.event_limit * 3 // 4 and device.trace:
             return PAUSED

@@ -10,9 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 from ..jit import core
+from ..pieces import piece
 from ..rows import fill_row
 from ..state import BARRIERS, LANES, NOT_SELECTED, ROW_BYTES, WAIT, sm_at
-from . import frontend, registers, scoreboard
+from . import frontend, l1, registers, scoreboard
 
 
 @core
@@ -117,7 +118,9 @@ def reset_warp(device: Any, warp: Any, time: int) -> None:
 
 @core
 def fill(device: Any, spec: Any, time: int) -> None:
-    """At the launch: one block to each SM in turn, until the grid or the room ends."""
+    """At the launch: empty L1 caches, and one block to each SM in turn until the grid or the room ends."""
+    for number in range(spec.device_sms):
+        l1.flush(sm_at(device.sms, number))
     for _ in range(device.sm_block_limit):
         for number in range(spec.device_sms):
             if device.next_block < device.blocks:
@@ -143,13 +146,13 @@ def earliest_end(device: Any, spec: Any, until: int) -> tuple[int, int, int]:
     return first, found_sm, found_slot
 
 
-@core
-def serve(device: Any, spec: Any, until: int) -> None:
+@piece("serve_blocks")
+def serve(device: Any, unused: Any, spec: Any, until: int, b: int, c: int) -> int:
     """Free the slots of blocks that ended before `until`, and start the grid's next blocks there."""
     while True:
         time, number, slot = earliest_end(device, spec, until)
         if number < 0:
-            return
+            return 0
         sm = sm_at(device.sms, number)
         sm.blocks[slot].used = 0
         sm.ended_blocks -= 1

@@ -7,6 +7,7 @@ from typing import Any
 from .. import counters as C
 from .. import isa_numbers as B
 from ..jit import core, peek32
+from ..pieces import caller, piece
 from ..rows import call_row, pack_mask, popcount
 from ..state import (
     BARRIER,
@@ -41,9 +42,17 @@ from . import (
 LAST_VALUE = B.SPECIAL  # behaviours up to here produce values and go on to the next instruction
 
 
-@core
-def issue(device: Any, sm: Any, spec: Any, sub: Any, warp: Any, time: int) -> None:
+issue_memory = caller("memory")
+issue_warp_wide = caller("warp_wide")
+issue_control = caller("control")
+try_retire = caller("retire")
+
+
+@piece("issue")
+def issue(device: Any, sm: Any, spec: Any, slot: int, time: int, c: int) -> int:
     """The scheduler has picked the warp in this cycle."""
+    warp = sm.warps[slot]
+    sub = sm.subcores[slot % spec.sm_subcores]
     code = code_at(device.code, warp.pc)
     local = warp.slot // spec.sm_subcores
     accounting.book_until(device, sm, sub, warp, local, time)
@@ -65,17 +74,18 @@ def issue(device: Any, sm: Any, spec: Any, sub: Any, warp: Any, time: int) -> No
         if values(device, sm, spec, sub, warp, code, mask, time):
             divergence.go(spec, warp, old + 1)
     else:
-        control(device, sm, spec, sub, warp, code, mask, time)
+        issue_control(device, sm, spec, slot, mask, time)
     if warp.live == 0:
-        retire.try_retire(device, sm, spec, warp, time + 1)
-        return
+        try_retire(device, sm, spec, slot, time + 1, 0)
+        return 0
     if warp.active:
         if warp.pc >= device.code_count:
             warp.pc = old
             faults.raise_fault(device, sm, warp, faults.FELL_OFF, 0, 0, 0, time)
-            return
+            return 0
         frontend.follow(device, sm, spec, sub, warp, old, warp.pc, time)
     scoreboard.refresh(device, spec, sub, warp, local)
+    return 0
 
 
 @core
@@ -110,9 +120,9 @@ def values(
     if mask == 0:
         return True
     if behaviour <= B.ATOMIC:
-        memory(device, sm, spec, sub, warp, code, mask, time)
+        issue_memory(device, sm, spec, warp.slot, mask, time)
         return True
-    return warp_wide(device, sm, spec, sub, warp, code, mask, time)
+    return issue_warp_wide(device, sm, spec, warp.slot, mask, time) != 0
 
 
 @core
@@ -136,15 +146,18 @@ def compute(device: Any, sm: Any, warp: Any, code: Any, mask: int) -> None:
         registers.write_predicate(warp, code.dest_predicate, pack_mask(out), mask)
 
 
-@core
-def memory(device: Any, sm: Any, spec: Any, sub: Any, warp: Any, code: Any, mask: int, time: int) -> None:
+@piece("memory")
+def memory(device: Any, sm: Any, spec: Any, slot: int, mask: int, time: int) -> int:
     """Loads, stores and atomics: values now, then into the queue (constants answer at once)."""
+    warp = sm.warps[slot]
+    sub = sm.subcores[slot % spec.sm_subcores]
+    code = code_at(device.code, warp.pc)
     index = writeback.allocate(sm, warp, mask, time)
     op = sm.memops[index]
     memory_values.fill_addresses(device, sm, warp, code, op)
     if not memory_values.translate(device, sm, spec, warp, code, op, time):
         writeback.free(sm, index)
-        return
+        return 0
     if code.behaviour == B.LOAD:
         memory_values.load(sm, warp, code, mask)
     elif code.behaviour == B.STORE:
@@ -159,15 +172,17 @@ def memory(device: Any, sm: Any, spec: Any, sub: Any, warp: Any, code: Any, mask
         sm.counters[C.CONSTANT_REQUESTS] += 1
         op.dispatched = time
         writeback.complete(device, sm, spec, index, time + spec.l1_constant_cycles)
+    return 0
 
 
-@core
-def warp_wide(
-    device: Any, sm: Any, spec: Any, sub: Any, warp: Any, code: Any, mask: int, time: int
-) -> bool:
+@piece("warp_wide")
+def warp_wide(device: Any, sm: Any, spec: Any, slot: int, mask: int, time: int) -> int:
     """Shuffle, vote, match, redux: first all lanes that the member mask names have to be here."""
+    warp = sm.warps[slot]
+    sub = sm.subcores[slot % spec.sm_subcores]
+    code = code_at(device.code, warp.pc)
     if code.constant >= 0 and not together(device, sm, spec, warp, code, code.constant, time):
-        return False
+        return 0
     mask = warp.active
     if code.guard >= 0:
         mask &= registers.predicate_value(warp, code.guard, code.guard_negated)
@@ -179,7 +194,7 @@ def warp_wide(
         scoreboard.result_pending(warp, code)
         scoreboard.hold_sources(warp, code, 1)
         lsu.enqueue(sm, spec, sub, index)
-        return True
+        return 1
     if code.behaviour == B.VOTE:
         collective.vote(sm, warp, code, mask)
     elif code.behaviour == B.MATCH:
@@ -187,7 +202,7 @@ def warp_wide(
     else:
         collective.reduce(device, sm, warp, code, mask)
     scoreboard.result_fixed(warp, code, spec.bypass_guard_extra_cycles, time)
-    return True
+    return 1
 
 
 @core
@@ -211,11 +226,11 @@ def wait_for_others(spec: Any, warp: Any, barrier: int, pc: int, time: int) -> N
         warp.depend_state = BARRIER
 
 
-@core
-def control(
-    device: Any, sm: Any, spec: Any, sub: Any, warp: Any, code: Any, mask: int, time: int
-) -> None:
+@piece("control")
+def control(device: Any, sm: Any, spec: Any, slot: int, mask: int, time: int) -> int:
     """Carry out an instruction that decides where, when and whether its warp goes on."""
+    warp = sm.warps[slot]
+    code = code_at(device.code, warp.pc)
     behaviour = code.behaviour
     pc = warp.pc
     if behaviour == B.BRANCH:
@@ -236,6 +251,7 @@ def control(
             divergence.go(spec, warp, pc + 1)
     else:
         rest(device, sm, spec, warp, code, mask, time)
+    return 0
 
 
 @core

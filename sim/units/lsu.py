@@ -12,6 +12,7 @@ from typing import Any
 from .. import counters as C
 from ..isa_numbers import ATOMIC, LOAD, SHUFFLE, STORE
 from ..jit import core
+from ..pieces import piece
 from ..state import NEVER, code_at, profile_at
 from . import banks, coalesce, l1, scoreboard, writeback
 from .memory_values import LOCAL, SHARED
@@ -36,8 +37,8 @@ def head_time(sm: Any, spec: Any, sub: Any) -> int:
     return max(op.issued + spec.lsu_entry_cycles, sub.dispatch_free)
 
 
-@core
-def step(device: Any, sm: Any, spec: Any, time: int) -> None:
+@piece("lsu_step")
+def step(device: Any, sm: Any, spec: Any, time: int, b: int, c: int) -> int:
     """Hand over at most one instruction, from the next sub-core in turn that has one."""
     sm.lsu_next = NEVER
     if sm.lsu_free <= 4 * time:
@@ -49,13 +50,14 @@ def step(device: Any, sm: Any, spec: Any, time: int) -> None:
                     sm.lsu_turn = number
                     break
                 sm.lsu_blocked = 1
-                return
+                return 0
     sm.lsu_blocked = 0
     first = NEVER
     for number in range(spec.sm_subcores):
         first = min(first, head_time(sm, spec, sm.subcores[number]))
     if first < NEVER:
         sm.lsu_next = max(first, (sm.lsu_free + 3) // 4, time + 1)
+    return 0
 
 
 @core

@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import counters as C
 from ..jit import core
+from ..pieces import piece
 from ..state import DRAIN, NEVER
 from . import accounting, barriers, divergence
 
@@ -29,18 +30,19 @@ def exit_lanes(device: Any, sm: Any, spec: Any, warp: Any, mask: int, time: int)
     barriers.check_all(device, sm, spec, warp.block, time)
 
 
-@core
-def try_retire(device: Any, sm: Any, spec: Any, warp: Any, time: int) -> None:
+@piece("retire")
+def try_retire(device: Any, sm: Any, spec: Any, slot: int, time: int, c: int) -> int:
     """A warp without lanes leaves its slot once its memory instructions have ended."""
+    warp = sm.warps[slot]
     if not warp.used:
-        return
+        return 0
     sub = sm.subcores[warp.slot % spec.sm_subcores]
     local = warp.slot // spec.sm_subcores
     warp.depend_until = NEVER
     warp.depend_state = DRAIN
     sub.wake[local] = NEVER
     if warp.memory_out or warp.stores_out:
-        return
+        return 0
     ended = max(time, warp.since, warp.memory_until)
     accounting.book_until(device, sm, sub, warp, local, ended)
     warp.used = 0
@@ -58,3 +60,4 @@ def try_retire(device: Any, sm: Any, spec: Any, warp: Any, time: int) -> None:
         sm.resident_blocks -= 1
         sm.ended_blocks += 1
         sm.counters[C.BLOCKS] += 1
+    return 0

@@ -6,9 +6,11 @@ from typing import Any
 
 from .. import schedulers
 from ..jit import core
+from ..pieces import caller
 from ..state import DISPATCH_STALL, MATH_PIPE_THROTTLE, NEVER, NOT_SELECTED, code_at
 from . import accounting, registers
-from .issue import issue
+
+issue = caller("issue")
 
 
 @core
@@ -57,7 +59,7 @@ def step(device: Any, sm: Any, spec: Any, number: int, time: int) -> None:
         local += 1
     sub.next = following
     if best >= 0:
-        issue(device, sm, spec, sub, sm.warps[best], time)
+        issue(device, sm, spec, best, time, 0)
         sm.last_issue = time
         if candidates > 1:
             following = time + 1

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..jit import core
+from ..pieces import caller
 from ..state import NEVER, code_at, memory_event_at
-from . import accounting, retire, scoreboard
+from . import accounting, scoreboard
+
+try_retire = caller("retire")
 
 
 @core
@@ -77,7 +80,7 @@ def wake(device: Any, sm: Any, spec: Any, warp: Any, time: int) -> None:
     scoreboard.refresh(device, spec, sub, warp, local)
     sub.next = min(sub.next, max(sub.wake[local], time))
     if warp.live == 0:
-        retire.try_retire(device, sm, spec, warp, time)
+        try_retire(device, sm, spec, warp.slot, time, 0)
 
 
 @core
