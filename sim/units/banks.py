@@ -7,10 +7,14 @@ held against an H200's profiler on more than a thousand access patterns.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from ..jit import core
-from ..state import LANES
+import numpy as np
+
+from ...isa.errors import InputError
+from ..jit import core, zeros
+from ..state import LANES, MEMOP
 
 LOAD, STORE, ATOMIC, LDMATRIX = range(4)
 BANK_BYTES = 4
@@ -131,3 +135,50 @@ def wavefronts(kind: int, size: int, op: Any) -> tuple[int, int]:
             else:
                 total += busiest(op, part, shift)
     return total, phases
+
+
+OPERATIONS = {"load": LOAD, "store": STORE, "atomic": ATOMIC, "ldmatrix": LDMATRIX}
+WIDTHS = {
+    "load": (8, 16, 32, 64, 128),
+    "store": (8, 16, 32, 64, 128),
+    "atomic": (32, 64),
+    "ldmatrix": (32, 64, 128),  # bits a lane receives: x1, x2, x4
+}
+
+
+class BankCount(NamedTuple):
+    """What a shared-memory access costs in wavefronts."""
+
+    wavefronts: int
+    phases: int
+    conflicts: int
+
+
+def bank_conflicts(
+    operation: str, width: int, addresses: Sequence[int] | np.ndarray[Any, Any], mask: int = FULL
+) -> BankCount:
+    """Count the wavefronts of one warp's shared-memory access.
+
+    `operation` is load, store, atomic or ldmatrix; `width` the bits a lane moves (ldmatrix: 32, 64,
+    128 for x1, x2, x4); `addresses` 32 byte addresses, one a lane; bit i of `mask` says that lane i
+    is active. Raises InputError for an unknown operation or width, another number of addresses, or
+    an active lane whose address is negative or not a multiple of its width (ldmatrix: of 16 bytes).
+    """
+    if operation not in OPERATIONS:
+        raise InputError(f"unknown operation {operation!r}", hint="one of " + ", ".join(OPERATIONS))
+    if width not in WIDTHS[operation]:
+        words = ", ".join(map(str, WIDTHS[operation]))
+        raise InputError(f"{operation} of {width} bits does not exist", hint=f"widths: {words}")
+    places = np.asarray(addresses, dtype=np.int64)
+    if places.shape != (LANES,):
+        raise InputError(f"{places.size} addresses for a warp of {LANES} lanes")
+    unit = 16 if operation == "ldmatrix" else width // 8
+    used = (1 << width // 4) - 1 if operation == "ldmatrix" else FULL
+    for lane in range(LANES):
+        if mask & used & (1 << lane) and (places[lane] < 0 or places[lane] % unit):
+            raise InputError(f"lane {lane}: address {places[lane]} is not a multiple of {unit} bytes")
+    op = zeros(1, MEMOP)[0]
+    op.mask = mask & FULL
+    op.address[:] = places
+    total, phases = wavefronts(OPERATIONS[operation], width // 8, op)
+    return BankCount(int(total), int(phases), int(total - phases))

@@ -89,6 +89,7 @@ class Rig:
         self.record = self.packed[0]
         self.code[0].element_bytes = 4
         self.code[0].vector = 1
+        self.code[0].dest_predicate = -1
         for number in range(spec.device.sms):
             self.sms[number].number = number
             self.sms[number].l1_sets = spec.sm.unified_bytes // 128 // spec.l1.ways
