@@ -1,4 +1,4 @@
-"""Brings README's output and picture up to date: `python docs/refresh.py`; `--check` only compares the output."""
+"""Brings README's output and picture up to date: `python docs/refresh.py`; `--check` only compares."""
 
 from __future__ import annotations
 
