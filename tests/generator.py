@@ -34,6 +34,11 @@ FIXED_SPECIALS = (
 )  # fmt: skip
 
 
+FLOATS = ("0.0", "1.0", "-1.5", "0.1", "3.0e10", "-2.5e-3", "65504.0", "8388609.0")
+ATOMICS = [o for o in table.opcodes().values() if o.entry.key in ("atom", "atom_cas")]
+REDUCTIONS = [o for o in table.opcodes().values() if o.behaviour is Behaviour.REDUX]
+
+
 @dataclass(frozen=True)
 class Generated:
     """A program text with the opcodes that it holds; its directives say how to launch it."""
@@ -114,7 +119,8 @@ class _Maker:
         self.finish()
         self.functions()
         head = [
-            ".kernel generated(out: ptr.u32, data: ptr.u32, own: ptr.u32, cells: ptr.u32, seed: u32, wide: u64)",
+            ".kernel generated(out: ptr.u32, data: ptr.u32, own: ptr.u32, cells: ptr.u32, "
+            "seed: u32, wide: u64)",
             f".shared exchange: u32[{SHARED_WORDS}] align 16",
             f".shared kept: u32[{16 * self.threads}] align 16",
             f".shared counts: u32[{CELLS * len(COMMUTING)}]",
@@ -249,7 +255,7 @@ class _Maker:
     def literal(self, type_: str) -> str:
         """An immediate of a type, edges included; nothing for types that are held in halves."""
         if type_ in ("f32", "f64"):
-            return self.random.choice(("0.0", "1.0", "-1.5", "0.1", "3.0e10", "-2.5e-3", "65504.0", "8388609.0"))
+            return self.random.choice(FLOATS)
         if type_[0] not in "sub" or BYTES[type_] < 4 or type_.endswith("x2") or type_.startswith("bf"):
             return ""
         bits = 8 * BYTES[type_]
@@ -280,7 +286,8 @@ class _Maker:
             type_ = self.random.choice(("s32", "u32", "b32", "f32", "f16x2", "bf16x2"))
             self.read_data(type_, self.word(), index, cop=cop)
         elif kind == "pair":
-            self.read_data(self.random.choice(("s64", "f64", "b64")), self.random.choice(PAIR_POOL), index, cop=cop)
+            type_ = self.random.choice(("s64", "f64", "b64"))
+            self.read_data(type_, self.random.choice(PAIR_POOL), index, cop=cop)
         elif kind == "v2":
             self.read_data("f32", "{y0, y1}", index, 2, cop)
             self.mix("y0", "y1")
@@ -374,13 +381,14 @@ class _Maker:
 
     def own_atomic(self) -> None:
         """Any atomic on memory of the thread, so that the old value is certain."""
-        opcode = self.random.choice([o for o in table.opcodes().values() if o.entry.key in ("atom", "atom_cas")])
+        opcode = self.random.choice(ATOMICS)
         pair = WORDS[opcode.parts["type"]] == 2
         pool = PAIR_POOL if pair else WORD_POOL
         base = "mine" if opcode.parts["space"] == "global" else "kept + keep"
         offset = self.random.randrange(8) * 8
-        values = [self.random.choice(pool) for o in opcode.sources]
-        self.emit(f"{self.guard()}{opcode.name} {self.random.choice(pool)}, [{base} + {offset}], {', '.join(values)}")
+        values = ", ".join(self.random.choice(pool) for _ in opcode.sources)
+        dest = self.random.choice(pool)
+        self.emit(f"{self.guard()}{opcode.name} {dest}, [{base} + {offset}], {values}")
 
     # --- lanes --------------------------------------------------------------------------------
 
@@ -427,7 +435,7 @@ class _Maker:
 
     def redux(self) -> None:
         """A reduction over the lanes that are here."""
-        opcode = self.random.choice([o for o in table.opcodes().values() if o.entry.key == "redux"])
+        opcode = self.random.choice(REDUCTIONS)
         self.emit(f"{opcode.name} {self.word()}, {self.word()}, {self.mask()}")
 
     def special(self) -> None:
