@@ -21,6 +21,11 @@ def _cdiv(a: int, b: int) -> int:
     return -(-a // b)
 
 
+def _floordiv(a: Any, b: Any) -> Any:
+    """a / b rounded down; in a program text `//` begins a comment."""
+    return a // b
+
+
 def _log2(value: float) -> float:
     """The binary logarithm; an integer when the value is a power of two."""
     if isinstance(value, int) and value > 0 and value & (value - 1) == 0:
@@ -29,7 +34,8 @@ def _log2(value: float) -> float:
 
 
 CONSTANT_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    "min": min, "max": max, "abs": abs, "cdiv": _cdiv, "log2": _log2, "sqrt": math.sqrt,
+    "min": min, "max": max, "abs": abs, "cdiv": _cdiv, "floordiv": _floordiv,
+    "log2": _log2, "sqrt": math.sqrt,
     "floor": math.floor, "ceil": math.ceil, "exp": math.exp, "log": math.log,
     "sin": math.sin, "cos": math.cos, "round": round,
 }  # fmt: skip
@@ -186,7 +192,7 @@ ARRAY_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "roll": _passed("roll", "axis"), "flip": _passed("flip", "axis"),
     "concatenate": _passed("concatenate", "axis"),
     "minimum": _passed("minimum"), "maximum": _passed("maximum"), "outer": _passed("outer"),
-    "bincount": _bincount, "cdiv": _cdiv,
+    "bincount": _bincount, "cdiv": _cdiv, "floordiv": _floordiv,
     "f64": _cast("float64", 64), "f32": _cast("float32", 32), "f16": _cast("float16", 16), "bf16": _bf16,
     "s8": _cast("int8", 8), "s16": _cast("int16", 16), "s32": _cast("int32", 32), "s64": _cast("int64", 64),
     "u8": _cast("uint8", 8), "u16": _cast("uint16", 16), "u32": _cast("uint32", 32),

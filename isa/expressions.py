@@ -197,7 +197,7 @@ class _Walker:
             if left % right == 0:
                 return left // right
             if self.exact:
-                hint = f"{left} // {right} rounds down, {left}.0 / {right} gives a fraction"
+                hint = f"floordiv({left}, {right}) rounds down, {left}.0 / {right} gives a fraction"
                 raise _at(node, f"{left} / {right} leaves a remainder", hint=hint)
         if kind in (ast.LShift, ast.Pow) and not 0 <= right <= MAX_BITS:
             if kind is ast.Pow and -MAX_BITS <= right < 0 and left:

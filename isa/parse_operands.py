@@ -150,16 +150,27 @@ def _address(text: str) -> Form:
     """`[term + term - term]`, each term a register, an array, a parameter or a constant."""
     if not text.endswith("]"):
         raise ExpressionError("an address ends with ]", offset=len(text) - 1)
-    inner = text[1:-1]
-    if not inner.strip():
+    if not text[1:-1].strip():
         raise ExpressionError("an address is missing between [ and ]")
-    items, signs = [], []
-    for sign, start, stop in _terms(inner):
-        if not inner[start:stop].strip():
-            raise ExpressionError("a term of the address is missing", offset=start + 1)
-        items.append(_scalar(inner[start:stop], start + 1))
-        signs.append(sign)
+    items: list[Form] = []
+    signs: list[int] = []
+    _sum(text[1:-1], 1, 1, items, signs)
     return Form("address", text, items=tuple(items), signs=tuple(signs))
+
+
+def _sum(text: str, start: int, sign: int, items: list[Form], signs: list[int]) -> None:
+    """Read the terms of a sum, those in parentheses too (a macro's argument may be a sum)."""
+    for own, begin, end in _terms(text):
+        term = text[begin:end]
+        stripped = term.strip()
+        if not stripped:
+            raise ExpressionError("a term of the address is missing", offset=start + begin)
+        if stripped[0] == "(" and not any(True for _ in top_level(stripped)):
+            inside = start + begin + term.index("(") + 1
+            _sum(stripped[1:-1], inside, sign * own, items, signs)
+        else:
+            items.append(_scalar(term, start + begin))
+            signs.append(sign * own)
 
 
 def _terms(text: str) -> list[tuple[int, int, int]]:

@@ -245,7 +245,8 @@ def test_a_dead_source_lends_its_register() -> None:
 
 def test_wide_values_are_aligned_pairs() -> None:
     program = assemble(
-        "mov.u32 a, 1\nmov.u64 w, 2\nmad.wide.u32 v, a, a, w\nadd.u64 v, v, w\ncvt.u32.u64 b, v\nadd.u32 b, b, a\nexit"
+        "mov.u32 a, 1\nmov.u64 w, 2\nmad.wide.u32 v, a, a, w\nadd.u64 v, v, w\n"
+        "cvt.u32.u64 b, v\nadd.u32 b, b, a\nexit"
     )
     places = registers(program)
     assert places["w"] % 2 == 0 and places["v"] % 2 == 0
@@ -282,7 +283,8 @@ def test_explicit_registers_in_a_vector_place_the_others() -> None:
 
 def test_predicates_share_by_liveness() -> None:
     program = assemble(
-        "mov.u32 i, %tid.x\nsetp.lt.u32 p, i, 1\nselp.u32 a, i, 2, p\nsetp.lt.u32 q, a, 1\n@q add.u32 a, a, 1\nexit"
+        "mov.u32 i, %tid.x\nsetp.lt.u32 p, i, 1\nselp.u32 a, i, 2, p\n"
+        "setp.lt.u32 q, a, 1\n@q add.u32 a, a, 1\nexit"
     )
     assert registers(program)["p"] == 0 and registers(program)["q"] == 0
     assert program.predicates == 1
