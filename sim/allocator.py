@@ -47,7 +47,8 @@ class Allocator:
         """Zeroed memory of `size` bytes. Raises LimitError when the device is full."""
         if self.used + size > self.capacity:
             raise LimitError(
-                f"no room for {name}: {size} bytes wanted, {self.capacity - self.used} of {self.capacity} free"
+                f"no room for {name}: {size} bytes wanted, {self.capacity - self.used} free",
+                hint=f"the device has {self.capacity} bytes",
             )
         found = Allocation(name, self._next, np.zeros(size, dtype=np.uint8))
         self._next += -(-(size + GUARD) // ALIGNMENT) * ALIGNMENT

@@ -96,7 +96,8 @@ def where_are_they(state: MachineState, program: Program, block: tuple[int, int,
                 hidden += 1
                 continue
             number = int(sm.blocks[int(warp.block)].number)
-            rows.append(f"SM {int(sm.number)} block {number} warp {int(warp.number)}: " + _stand(warp, program))
+            place = f"SM {int(sm.number)} block {number} warp {int(warp.number)}: "
+            rows.append(place + _stand(warp, program))
     if hidden:
         rows.append(f"... and {hidden} more warps")
     return "\n".join(rows)
@@ -137,4 +138,3 @@ def warnings(state: MachineState, program: Program) -> list[str]:
             f"last at {line_of(program, int(row.stale_pc))}"
         )
     return found
-

@@ -22,11 +22,20 @@ import numba
 import numpy as np
 from llvmlite import ir
 from numba.core import types
-from numba.extending import intrinsic
+from numba.extending import intrinsic as numba_intrinsic
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-COMPILED = not numba.config.DISABLE_JIT
+
+def intrinsic(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Numba's intrinsic: `function` types a call and returns (signature, generator of LLVM code)."""
+    made: Callable[..., Any] = numba_intrinsic(function)
+    return made
+
+
+_config: Any = numba.config
+_njit: Any = numba.njit
+COMPILED = not _config.DISABLE_JIT
 _I64 = ir.IntType(64)
 _ROOT = Path(__file__).resolve().parent.parent
 
@@ -65,6 +74,7 @@ def cache_folder() -> Path | None:
 
 @functools.cache
 def core_cache() -> str | None:
+    """The folder of the core as its sources stand now, inside the cache folder."""
     folder = cache_folder()
     return None if folder is None else str(folder / f"core-{fingerprint('sim/**/*.py')}")
 
@@ -74,13 +84,13 @@ def core(function: F) -> F:
     if not COMPILED:
         return function
     folder = core_cache()
-    previous = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = folder or previous
+    previous = _config.CACHE_DIR
+    _config.CACHE_DIR = folder or previous
     try:
-        compile_ = numba.njit(_nrt=False, error_model="numpy", cache=folder is not None)
-        return compile_(function)  # type: ignore[no-any-return]
+        compile_: Callable[[F], F] = _njit(_nrt=False, error_model="numpy", cache=folder is not None)
+        return compile_(function)
     finally:
-        numba.config.CACHE_DIR = previous
+        _config.CACHE_DIR = previous
 
 
 def record_at(dtype: np.dtype[Any]) -> Callable[[int, int], Any]:
@@ -89,13 +99,14 @@ def record_at(dtype: np.dtype[Any]) -> Callable[[int, int], Any]:
 
         def interpreted(base: int, index: int) -> Any:
             raw = (ctypes.c_char * dtype.itemsize).from_address(int(base) + int(index) * dtype.itemsize)
-            return np.frombuffer(raw, dtype=dtype).view(np.recarray)[0]
+            array: Any = np.frombuffer(raw, dtype=dtype)  # type: ignore[call-overload]
+            return array.view(np.recarray)[0]
 
         return interpreted
     record = numba.from_dtype(dtype)
     size = dtype.itemsize
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def at(context: Any, base: Any, index: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             offset = builder.mul(args[1], ir.Constant(_I64, size))
@@ -103,7 +114,7 @@ def record_at(dtype: np.dtype[Any]) -> Callable[[int, int], Any]:
 
         return record(types.int64, types.int64), generate
 
-    return at  # type: ignore[no-any-return]
+    return at
 
 
 def _loader(bits: int, ctype: Any) -> Callable[[int], int]:
@@ -111,7 +122,7 @@ def _loader(bits: int, ctype: Any) -> Callable[[int], int]:
     if not COMPILED:
         return lambda address: int(ctype.from_address(int(address)).value)
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def peek(context: Any, address: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             pointer = builder.inttoptr(args[0], ir.IntType(bits).as_pointer())
@@ -120,7 +131,7 @@ def _loader(bits: int, ctype: Any) -> Callable[[int], int]:
 
         return types.int64(types.int64), generate
 
-    return peek  # type: ignore[no-any-return]
+    return peek
 
 
 def _storer(bits: int, ctype: Any) -> Callable[[int, int], None]:
@@ -133,7 +144,7 @@ def _storer(bits: int, ctype: Any) -> Callable[[int, int], None]:
 
         return interpreted
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def poke(context: Any, address: Any, value: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             kind = ir.IntType(bits)
@@ -144,7 +155,7 @@ def _storer(bits: int, ctype: Any) -> Callable[[int, int], None]:
 
         return types.none(types.int64, types.int64), generate
 
-    return poke  # type: ignore[no-any-return]
+    return poke
 
 
 peek8 = _loader(8, ctypes.c_uint8)

@@ -13,14 +13,15 @@ import numpy as np
 from llvmlite import ir
 from numba import njit
 from numba.core import types
-from numba.extending import intrinsic, overload, register_jitable
+from numba.extending import overload, register_jitable
 
 from ..isa import arith
+from .jit import intrinsic
 
 _F32, _F64, _I32, _I64 = ir.FloatType(), ir.DoubleType(), ir.IntType(32), ir.IntType(64)
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def pointer(context: Any, address: Any) -> Any:
     """An address as an untyped pointer."""
 
@@ -30,7 +31,7 @@ def pointer(context: Any, address: Any) -> Any:
     return types.voidptr(types.int64), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _bits_f32(context: Any, bits: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.bitcast(builder.trunc(args[0], _I32), _F32)
@@ -38,7 +39,7 @@ def _bits_f32(context: Any, bits: Any) -> Any:
     return types.float32(types.int64), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _f32_bits(context: Any, value: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.zext(builder.bitcast(args[0], _I32), _I64)
@@ -46,7 +47,7 @@ def _f32_bits(context: Any, value: Any) -> Any:
     return types.int64(types.float32), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _bits_f64(context: Any, bits: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.bitcast(args[0], _F64)
@@ -54,7 +55,7 @@ def _bits_f64(context: Any, bits: Any) -> Any:
     return types.float64(types.int64), generate
 
 
-@intrinsic  # type: ignore[untyped-decorator]
+@intrinsic
 def _f64_bits(context: Any, value: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.bitcast(args[0], _I64)
@@ -63,7 +64,7 @@ def _f64_bits(context: Any, value: Any) -> Any:
 
 
 def _fused(kind: Any) -> Any:
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def fused(context: Any, a: Any, b: Any, c: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             return builder.fma(*args)
@@ -91,8 +92,8 @@ _twin(arith.f64_value, lambda bits: lambda bits: _bits_f64(np.int64(bits)))
 _twin(arith.fma32, lambda a, b, c: lambda a, b, c: _fma32(np.float32(a), np.float32(b), np.float32(c)))
 _twin(arith.fma64, lambda a, b, c: lambda a, b, c: _fma64(np.float64(a), np.float64(b), np.float64(c)))
 
-_half_value = njit(error_model="numpy")(arith.f16_value)
-_brain_value = njit(error_model="numpy")(arith.bf16_value)
+_half_value: Any = njit(error_model="numpy")(arith.f16_value)
+_brain_value: Any = njit(error_model="numpy")(arith.bf16_value)
 _half_bits = njit(error_model="numpy")(arith.f16_bits)
 _brain_bits = njit(error_model="numpy")(arith.bf16_bits)
 
@@ -195,7 +196,21 @@ def one_if(value):  # type: ignore[no-untyped-def]
 
 
 __all__ = [
-    "bf16_of", "bits_of_bf16", "bits_of_f16", "bits_of_f32", "bits_of_f64", "f16_of", "f32_of", "f64_of",
-    "one_if", "pair", "pointer", "signed16", "signed32", "signed8", "unsigned16", "unsigned32", "unsigned8",
+    "bf16_of",
+    "bits_of_bf16",
+    "bits_of_f16",
+    "bits_of_f32",
+    "bits_of_f64",
+    "f16_of",
+    "f32_of",
+    "f64_of",
+    "one_if",
+    "pair",
+    "pointer",
+    "signed8",
+    "signed16",
+    "signed32",
+    "unsigned8",
+    "unsigned16",
+    "unsigned32",
 ]  # fmt: skip
-

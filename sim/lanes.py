@@ -32,7 +32,7 @@ ROW = types.void(*([types.int64] * 5))
 CELL = types.int64(*([types.int64] * 3))
 '''
 
-ROW_TEMPLATE = '''
+ROW_TEMPLATE = """
 def make_{name}(cache):
     @cfunc(ROW, cache=cache, error_model="numpy", nopython=True)
     def row(out, a, b, c, d):
@@ -43,9 +43,9 @@ def make_{name}(cache):
     return row
 
 {name}_lane = njit(opcode({spelled!r}).lane, error_model="numpy")
-'''
+"""
 
-CELL_TEMPLATE = '''
+CELL_TEMPLATE = """
 def make_{name}(cache):
     @cfunc(CELL, cache=cache, error_model="numpy", nopython=True)
     def cell(old, b, c):
@@ -53,7 +53,7 @@ def make_{name}(cache):
     return cell
 
 {name}_lane = njit(opcode({spelled!r}).lane, error_model="numpy")
-'''
+"""
 
 # How a value of a type is read from its words (`lo`, `hi`) and written back to bits.
 READ = {
@@ -219,6 +219,12 @@ def missing(opcodes: list[Opcode]) -> int:
     return len({o.name for o in opcodes} - set(_compiled))
 
 
+def _word(base: int, kind: str, lane: int) -> int:
+    """A lane's bit pattern in the rows at `base`."""
+    word = peek32(base + 4 * lane)
+    return word | peek32(base + 128 + 4 * lane) << 32 if table.WORDS[kind] == 2 else word
+
+
 def call_interpreted(number: int, out: int, a: int, b: int, c: int, d: int) -> None:
     """What a compiled row function does, in plain Python."""
     opcode = _interpreted[int(number)]
@@ -226,8 +232,7 @@ def call_interpreted(number: int, out: int, a: int, b: int, c: int, d: int) -> N
     sources = [o.type for o in opcode.operands if o.role in ("source", "constant")]
     dest = opcode.dests[0].type
     for lane in range(LANES):
-        words = [peek32(base + 4 * lane) | peek32(base + 128 + 4 * lane) << 32 if table.WORDS[kind] == 2 else peek32(base + 4 * lane)
-                 for base, kind in zip((a, b, c, d), sources, strict=False)]  # fmt: skip
+        words = [_word(base, kind, lane) for base, kind in zip((a, b, c, d), sources, strict=False)]
         bits = apply(opcode.lane, dest, sources, words)
         poke32(out + 4 * lane, bits & 0xFFFFFFFF)
         if table.WORDS[dest] == 2:

@@ -16,6 +16,13 @@ from .state import DEVICE, EVENT, MEMORY_EVENT, NEVER, PROFILE, SM
 from .units.memory_side import MemorySide
 
 
+# Fields of an SM that count or hold what belongs to one launch.
+EMPTY_AT_LAUNCH = (
+    "counters", "ended_blocks", "resident_blocks", "resident_warps", "launched", "lsu_blocked",
+    "memop_count", "memop_top", "lsu_turn",
+)  # fmt: skip
+
+
 class MachineState:
     """State of a device that lasts over its launches: SMs, caches, DRAM, the clock."""
 
@@ -46,8 +53,7 @@ class MachineState:
         self.profile = zeros(spec.device.sms * instructions, PROFILE)
         self.local = zeros(spec.device.sms * spec.sm.warps * 32 * max(local_bytes, 1), np.uint8)
         row.profile, row.local = address_of(self.profile), address_of(self.local)
-        for name in ("counters", "ended_blocks", "resident_blocks", "resident_warps", "launched", "lsu_blocked",
-                     "memop_count", "memop_top", "lsu_turn"):  # fmt: skip
+        for name in EMPTY_AT_LAUNCH:
             sms[name] = 0
         sms["memop_free"] = -1
         sms["lsu_next"], sms["next"], sms["now"] = NEVER, NEVER, row.now
@@ -83,6 +89,9 @@ class MachineState:
         row.trace = int(events > 0)
         row.trace_sms = sms
         row.trace_from, row.trace_until = row.started + window[0], min(row.started + window[1], NEVER)
-        self.events, self.memory_events = zeros(max(events, 1), EVENT), zeros(max(events // 4, 1), MEMORY_EVENT)
+        self.events, self.memory_events = (
+            zeros(max(events, 1), EVENT),
+            zeros(max(events // 4, 1), MEMORY_EVENT),
+        )
         row.events, row.memory_events = address_of(self.events), address_of(self.memory_events)
         row.event_limit, row.memory_event_limit = len(self.events), len(self.memory_events)

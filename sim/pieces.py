@@ -20,12 +20,12 @@ from typing import Any
 import numba
 from llvmlite import ir
 from numba.core import cgutils, types
-from numba.extending import intrinsic
 
-from .jit import COMPILED, core, core_cache
+from .jit import COMPILED, core, core_cache, intrinsic
 from .packed import SPEC
-from .state import DEVICE, SM
+from .state import DEVICE, SM, field_offset
 
+_slot: Callable[[Any, Any], Any] = cgutils.alloca_once
 Piece = Callable[[Any, Any, Any, int, int, int], int]
 
 # The order gives each piece its place in device.entries.
@@ -53,23 +53,22 @@ def caller(name: str) -> Piece:
     """The function by which compiled code calls a piece: through its address in the device record."""
     if not COMPILED:
         return lambda device, sm, spec, a, b, c: _functions[name](device, sm, spec, a, b, c)
-    offset = (DEVICE.fields or {})["entries"][1] + 8 * NAMES.index(name)
+    offset = field_offset(DEVICE, "entries") + 8 * NAMES.index(name)
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def call(context: Any, device: Any, sm: Any, spec: Any, a: Any, b: Any, c: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             records = [builder.bitcast(record, _BYTES) for record in args[:3]]
             place = builder.add(builder.ptrtoint(records[0], _I64), _I64(offset))
             address = builder.load(builder.inttoptr(place, _I64.as_pointer()))
             function = builder.inttoptr(address, _PIECE.as_pointer())
-            result = cgutils.alloca_once(builder, _I64)
-            trouble = cgutils.alloca_once(builder, _BYTES)
+            result, trouble = _slot(builder, _I64), _slot(builder, _BYTES)
             builder.call(function, [result, trouble, *records, *args[3:]])
             return builder.load(result)
 
         return types.int64(device, sm, spec, *([types.int64] * 3)), generate
 
-    return call  # type: ignore[no-any-return]
+    return call
 
 
 @functools.cache

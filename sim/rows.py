@@ -11,9 +11,8 @@ from typing import Any
 
 from llvmlite import ir
 from numba.core import types
-from numba.extending import intrinsic
 
-from .jit import COMPILED, peek32, poke32
+from .jit import COMPILED, intrinsic, peek32, poke32
 
 LANES = 32
 _I32 = ir.IntType(32)
@@ -40,7 +39,7 @@ def _blend() -> Callable[[int, int, int], None]:
 
         return interpreted
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def blend(context: Any, target: Any, source: Any, mask: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             pointer = _vector(builder, args[0])
@@ -51,7 +50,7 @@ def _blend() -> Callable[[int, int, int], None]:
 
         return types.none(types.int64, types.int64, types.int64), generate
 
-    return blend  # type: ignore[no-any-return]
+    return blend
 
 
 def _copy() -> Callable[[int, int], None]:
@@ -63,15 +62,17 @@ def _copy() -> Callable[[int, int], None]:
 
         return interpreted
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def copy(context: Any, target: Any, source: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            builder.store(builder.load(_vector(builder, args[1]), align=4), _vector(builder, args[0]), align=4)
+            builder.store(
+                builder.load(_vector(builder, args[1]), align=4), _vector(builder, args[0]), align=4
+            )
             return context.get_dummy_value()
 
         return types.none(types.int64, types.int64), generate
 
-    return copy  # type: ignore[no-any-return]
+    return copy
 
 
 def _fill() -> Callable[[int, int], None]:
@@ -83,10 +84,12 @@ def _fill() -> Callable[[int, int], None]:
 
         return interpreted
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def fill(context: Any, target: Any, value: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            one = builder.insert_element(ir.Constant(_ROW, ir.Undefined), builder.trunc(args[1], _I32), _I32(0))
+            one = builder.insert_element(
+                ir.Constant(_ROW, ir.Undefined), builder.trunc(args[1], _I32), _I32(0)
+            )
             zeros = ir.Constant(_ROW, [0] * LANES)
             row = builder.shuffle_vector(one, ir.Constant(_ROW, ir.Undefined), zeros)
             builder.store(row, _vector(builder, args[0]), align=4)
@@ -94,7 +97,7 @@ def _fill() -> Callable[[int, int], None]:
 
         return types.none(types.int64, types.int64), generate
 
-    return fill  # type: ignore[no-any-return]
+    return fill
 
 
 def _expand() -> Callable[[int, int], None]:
@@ -106,7 +109,7 @@ def _expand() -> Callable[[int, int], None]:
 
         return interpreted
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def expand(context: Any, target: Any, mask: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             row = builder.zext(_flags(builder, args[1]), _ROW)
@@ -115,7 +118,7 @@ def _expand() -> Callable[[int, int], None]:
 
         return types.none(types.int64, types.int64), generate
 
-    return expand  # type: ignore[no-any-return]
+    return expand
 
 
 def _pack() -> Callable[[int], int]:
@@ -129,7 +132,7 @@ def _pack() -> Callable[[int], int]:
 
         return interpreted
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def pack(context: Any, source: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             row = builder.load(_vector(builder, args[0]), align=4)
@@ -138,21 +141,21 @@ def _pack() -> Callable[[int], int]:
 
         return types.int64(types.int64), generate
 
-    return pack  # type: ignore[no-any-return]
+    return pack
 
 
 def _count() -> Callable[[int], int]:
     if not COMPILED:
         return lambda mask: (int(mask) & 0xFFFFFFFF).bit_count()
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def popcount(context: Any, mask: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             return builder.zext(builder.ctpop(builder.trunc(args[0], _I32)), _I64)
 
         return types.int64(types.int64), generate
 
-    return popcount  # type: ignore[no-any-return]
+    return popcount
 
 
 def _first() -> Callable[[int], int]:
@@ -164,7 +167,7 @@ def _first() -> Callable[[int], int]:
 
         return interpreted
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def lowest(context: Any, mask: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             word = builder.trunc(args[0], _I32)
@@ -172,7 +175,7 @@ def _first() -> Callable[[int], int]:
 
         return types.int64(types.int64), generate
 
-    return lowest  # type: ignore[no-any-return]
+    return lowest
 
 
 def _call() -> Callable[[int, int, int, int, int, int], None]:
@@ -181,7 +184,7 @@ def _call() -> Callable[[int, int, int, int, int, int], None]:
 
         return call_interpreted
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def call(context: Any, function: Any, out: Any, a: Any, b: Any, c: Any, d: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             kind = ir.FunctionType(ir.VoidType(), [_I64] * 5)
@@ -190,7 +193,7 @@ def _call() -> Callable[[int, int, int, int, int, int], None]:
 
         return types.none(*([types.int64] * 6)), generate
 
-    return call  # type: ignore[no-any-return]
+    return call
 
 
 def _call_cell() -> Callable[[int, int, int, int], int]:
@@ -199,7 +202,7 @@ def _call_cell() -> Callable[[int, int, int, int], int]:
 
         return call_cell_interpreted
 
-    @intrinsic  # type: ignore[untyped-decorator]
+    @intrinsic
     def call(context: Any, function: Any, old: Any, b: Any, c: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             kind = ir.FunctionType(_I64, [_I64] * 3)
@@ -207,7 +210,7 @@ def _call_cell() -> Callable[[int, int, int, int], int]:
 
         return types.int64(*([types.int64] * 4)), generate
 
-    return call  # type: ignore[no-any-return]
+    return call
 
 
 blend_row = _blend()  # (target, source, mask): lanes of the mask take the source's words

@@ -40,7 +40,9 @@ class Device(Section):
     clock_mhz: float = Field(gt=0, le=10000, description="SM clock under load")
     launch_cycles: int = Field(ge=0, le=100000, description="from a launch at the device to its first block")
     drain_cycles: int = Field(ge=0, le=100000, description="from the last warp's exit to completion")
-    block_start_cycles: int = Field(ge=1, le=100000, description="from a block's end to the first issue of its successor")
+    block_start_cycles: int = Field(
+        ge=1, le=100000, description="from a block's end to the first issue of its successor"
+    )
     block_dispatch_cycles: int = Field(ge=1, le=1000, description="between two blocks started on one SM")
 
 
@@ -59,7 +61,9 @@ class Sm(Section):
     shared_bytes: int = Field(ge=1024, le=262144, description="shared memory an SM at the largest carve-out")
     block_shared_bytes: int = Field(ge=1024, le=262144, description="shared memory of one block at most")
     reserved_shared_bytes: int = Field(ge=0, le=4096, description="shared memory reserved for each block")
-    unified_bytes: int = Field(ge=0, le=524288, description="L1 and shared memory together; 0: they are apart")
+    unified_bytes: int = Field(
+        ge=0, le=524288, description="L1 and shared memory together; 0: they are apart"
+    )
     carveout_bytes: tuple[int, ...] = Field(description="shared-memory carve-outs to choose from")
 
 
@@ -73,16 +77,22 @@ class FrontEnd(Section):
     l1_lines: int = Field(ge=1, le=4096, description="lines of the SM's L1 instruction cache")
     l0_miss_cycles: int = Field(ge=0, le=500, description="a line from the L1 instruction cache to the L0")
     l1_miss_cycles: int = Field(ge=0, le=5000, description="a line from L2 to the L1 instruction cache")
-    l1_line_interval_cycles: int = Field(ge=1, le=64, description="L1 to L0: cycles between two lines of an SM")
+    l1_line_interval_cycles: int = Field(
+        ge=1, le=64, description="L1 to L0: cycles between two lines of an SM"
+    )
     prefetch_lines: int = Field(ge=0, le=32, description="lines fetched ahead of a sub-core's miss")
-    refill_cycles: int = Field(ge=0, le=50, description="from a taken branch to its first instruction, beyond the branch's own stall")
+    refill_cycles: int = Field(
+        ge=0, le=50, description="from a taken branch to its first instruction, beyond the branch's own stall"
+    )
 
 
 class Issue(Section):
     """Warp schedulers and the rules of issue."""
 
     scheduler: Literal["gto", "cggty", "lrr", "two_level"] = Field(description="warp scheduling policy")
-    two_level_active: int = Field(ge=1, le=MAX_WARPS, description="two_level: warps of the active set a sub-core")
+    two_level_active: int = Field(
+        ge=1, le=MAX_WARPS, description="two_level: warps of the active set a sub-core"
+    )
     branch_stall_cycles: int = Field(ge=1, le=50, description="a branch bars its warp this long")
     control_codes: bool = Field(description="honour scheduling control where instructions carry it")
 
@@ -99,8 +109,12 @@ class RegisterFile(Section):
 class TimingClass(Section):
     """Cycles of one class of instructions."""
 
-    pipe: Literal["fma", "int", "half", "fp64", "sfu", "control", "uniform", "tensor"] = Field(description="pipe that executes it")
-    latency_cycles: int = Field(ge=1, le=1000, description="issue to the earliest issue of a dependent instruction")
+    pipe: Literal["fma", "int", "half", "fp64", "sfu", "control", "uniform", "tensor"] = Field(
+        description="pipe that executes it"
+    )
+    latency_cycles: int = Field(
+        ge=1, le=1000, description="issue to the earliest issue of a dependent instruction"
+    )
     issue_cycles: int = Field(ge=1, le=64, description="cycles that the pipe is taken by one warp")
     port_cycles: int = Field(ge=1, le=16, description="cycles that the sub-core's issue port is taken")
 
@@ -108,18 +122,26 @@ class TimingClass(Section):
 class Bypass(Section):
     """Extra cycles of a result on its way to certain consumers."""
 
-    address_extra_cycles: int = Field(ge=0, le=20, description="ALU result to a memory, shuffle or barrier operand")
+    address_extra_cycles: int = Field(
+        ge=0, le=20, description="ALU result to a memory, shuffle or barrier operand"
+    )
     cross_pipe_extra_cycles: int = Field(ge=0, le=20, description="FMA pipe to integer pipe or back")
-    guard_extra_cycles: int = Field(ge=0, le=40, description="predicate to the guard of a branch, memory op, exit or vote")
+    guard_extra_cycles: int = Field(
+        ge=0, le=40, description="predicate to the guard of a branch, memory op, exit or vote"
+    )
 
 
 class Lsu(Section):
     """The memory path of an SM from issue to the L1 and shared-memory data stage."""
 
     queue_entries: int = Field(ge=1, le=8, description="memory instructions a sub-core holds before dispatch")
-    entry_cycles: int = Field(ge=1, le=64, description="issue to dispatch at the earliest; operands are read by then")
+    entry_cycles: int = Field(
+        ge=1, le=64, description="issue to dispatch at the earliest; operands are read by then"
+    )
     dispatch_cycles: int = Field(ge=1, le=64, description="a sub-core hands over one memory instruction each")
-    instruction_cycles: int = Field(ge=1, le=64, description="SM-wide pipe: cycles at least a warp instruction")
+    instruction_cycles: int = Field(
+        ge=1, le=64, description="SM-wide pipe: cycles at least a warp instruction"
+    )
     wavefront_cycles: int = Field(ge=1, le=64, description="SM-wide pipe: cycles a wavefront")
     bank_bytes: int = Field(ge=4, le=4, description="width of a bank")
     banks: int = Field(ge=1, le=32, description="banks of shared memory and L1 data")
@@ -140,7 +162,9 @@ class L1(Section):
     """The first-level data cache."""
 
     enabled: bool = Field(description="global loads may hit here")
-    bytes: int = Field(ge=0, le=524288, description="size where it is apart from shared memory (unified_bytes 0)")
+    bytes: int = Field(
+        ge=0, le=524288, description="size where it is apart from shared memory (unified_bytes 0)"
+    )
     ways: int = Field(ge=1, le=64, description="associativity")
     replacement: Literal["lru", "fifo", "random"] = Field(description="replacement policy")
     hit_cycles: int = Field(ge=1, le=500, description="32-bit load hit to use")
@@ -161,8 +185,12 @@ class Network(Section):
     request_sector_cycles: int = Field(ge=0, le=64, description="more for each sector of store data")
     response_bytes_per_cycle: int = Field(ge=1, le=1024, description="what an SM takes in a cycle")
     outstanding: int = Field(ge=32, le=4096, description="requests of an SM that L2 has yet to answer")
-    acknowledge_bytes: int = Field(ge=0, le=128, description="what the answer to a store takes of the response port")
-    far_cycles: int = Field(ge=0, le=2000, description="more for a line whose home is another partition, there and back")
+    acknowledge_bytes: int = Field(
+        ge=0, le=128, description="what the answer to a store takes of the response port"
+    )
+    far_cycles: int = Field(
+        ge=0, le=2000, description="more for a line whose home is another partition, there and back"
+    )
 
 
 class L2(Section):
@@ -177,8 +205,12 @@ class L2(Section):
     hit_cycles: int = Field(ge=1, le=2000, description="from arrival at a slice to departure, hit")
     slice_bytes_per_cycle: int = Field(ge=1, le=1024, description="data a slice delivers a cycle")
     mshrs: int = Field(ge=1, le=4096, description="lines in flight a slice")
-    atomic_lane_cycles: int = Field(ge=1, le=64, description="atomic unit of a slice: cycles a lane on one address")
-    atomic_sector_cycles: int = Field(ge=1, le=64, description="atomic unit of a slice: cycles a sector at least")
+    atomic_lane_cycles: int = Field(
+        ge=1, le=64, description="atomic unit of a slice: cycles a lane on one address"
+    )
+    atomic_sector_cycles: int = Field(
+        ge=1, le=64, description="atomic unit of a slice: cycles a sector at least"
+    )
     write_back: bool = Field(description="dirty lines go to DRAM when replaced, else stores go there at once")
 
     @model_validator(mode="after")
@@ -186,7 +218,9 @@ class L2(Section):
         if self.slices % self.partitions:
             raise ValueError(f"slices ({self.slices}) must be a multiple of partitions ({self.partitions})")
         if self.bytes < self.slices * self.ways * 128:
-            raise ValueError(f"bytes ({self.bytes}) must hold a set of {self.ways} 128-byte lines in each slice")
+            raise ValueError(
+                f"bytes ({self.bytes}) must hold a set of {self.ways} 128-byte lines in each slice"
+            )
         return self
 
 
@@ -198,10 +232,14 @@ class Dram(Section):
     row_bytes: int = Field(ge=64, le=16384, description="row buffer of a bank")
     burst_bytes: int = Field(ge=16, le=128, description="bytes of one burst")
     gigabytes_per_second: float = Field(gt=0, le=100000, description="peak bandwidth, all channels")
-    interleave_bytes: int = Field(ge=128, le=16384, description="neighbouring bytes that share a channel and a row")
+    interleave_bytes: int = Field(
+        ge=128, le=16384, description="neighbouring bytes that share a channel and a row"
+    )
     queue_entries: int = Field(ge=1, le=512, description="requests (lines) that a channel's scheduler sees")
     order: Literal["fr_fcfs", "fcfs"] = Field(description="scheduling policy")
-    patience_cycles: int = Field(ge=0, le=1000000, description="fr_fcfs: a request that waited longer goes first")
+    patience_cycles: int = Field(
+        ge=0, le=1000000, description="fr_fcfs: a request that waited longer goes first"
+    )
     path_ns: float = Field(ge=0, le=1000, description="controller and wires, there and back")
     activate_ns: float = Field(ge=0, le=200, description="tRCD: row activate to column command")
     precharge_ns: float = Field(ge=0, le=200, description="tRP: precharge to activate")
@@ -214,7 +252,9 @@ class Dram(Section):
     @model_validator(mode="after")
     def _rows_divide(self) -> Dram:
         if self.row_bytes % self.interleave_bytes:
-            raise ValueError(f"row_bytes ({self.row_bytes}) must be a multiple of interleave_bytes ({self.interleave_bytes})")
+            raise ValueError(
+                f"row_bytes ({self.row_bytes}) must be a multiple of interleave_bytes ({self.interleave_bytes})"
+            )
         return self
 
 
@@ -228,9 +268,13 @@ class Barrier(Section):
 class Divergence(Section):
     """What a warp does when its lanes part."""
 
-    policy: Literal["stack", "independent"] = Field(description="stack: one path to its end, then the other; independent: paths take turns")
+    policy: Literal["stack", "independent"] = Field(
+        description="stack: one path to its end, then the other; independent: paths take turns"
+    )
     first: Literal["taken", "fallthrough"] = Field(description="which side of a branch runs first")
-    yield_branches: int = Field(ge=1, le=65536, description="independent: backward branches of one path before the others get a turn")
+    yield_branches: int = Field(
+        ge=1, le=65536, description="independent: backward branches of one path before the others get a turn"
+    )
 
 
 class Host(Section):

@@ -15,7 +15,6 @@ from .jit import record_at
 from .spec import MAX_BLOCKS, MAX_PIPES, MAX_SUBCORES, MAX_WARPS
 
 
-
 def field_offset(dtype: np.dtype[Any], name: str) -> int:
     """Byte offset of a field of a record."""
     fields = dtype.fields

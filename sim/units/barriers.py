@@ -11,7 +11,7 @@ from typing import Any
 
 from .. import counters as C
 from ..jit import core
-from ..rows import popcount
+from ..rows import lowest_lane, popcount
 from ..state import BARRIER, BARRIERS
 from . import divergence, faults, frontend, scoreboard
 
@@ -20,30 +20,21 @@ from . import divergence, faults, frontend, scoreboard
 def arrive(device: Any, sm: Any, spec: Any, warp: Any, number: int, count: int, time: int) -> None:
     """The running path of a warp arrives at barrier `number`; `count` threads are expected (0: all)."""
     barrier = sm.blocks[warp.block].barriers[number]
+    lane = lowest_lane(warp.active)
     if barrier.arrived == 0:
         barrier.pc = warp.pc
         barrier.expected = count
         barrier.last = time
     elif count == 0 and barrier.pc != warp.pc:
-        faults.raise_fault(device, sm, warp, faults.BARRIER_PLACES, divergence_lane(warp), 0, barrier.pc, time)
+        faults.raise_fault(device, sm, warp, faults.BARRIER_PLACES, lane, 0, barrier.pc, time)
     elif barrier.expected != count:
-        faults.raise_fault(device, sm, warp, faults.BARRIER_COUNTS, divergence_lane(warp), 0, barrier.pc, time)
+        faults.raise_fault(device, sm, warp, faults.BARRIER_COUNTS, lane, 0, barrier.pc, time)
     if count and warp.active != warp.live:
-        faults.raise_fault(device, sm, warp, faults.BARRIER_DIVERGED, divergence_lane(warp), 0, warp.pc, time)
+        faults.raise_fault(device, sm, warp, faults.BARRIER_DIVERGED, lane, 0, warp.pc, time)
     barrier.arrived += 32 if count else popcount(warp.active)
     barrier.last = max(barrier.last, time) + spec.barrier_warp_cycles
     if count and barrier.arrived > count:
-        faults.raise_fault(device, sm, warp, faults.BARRIER_COUNTS, divergence_lane(warp), 0, barrier.pc, time)
-
-
-@core
-def divergence_lane(warp: Any) -> int:
-    """The first lane of the running path, to name it in a fault."""
-    mask = warp.active
-    lane = 0
-    while lane < 31 and not (mask >> lane) & 1:
-        lane += 1
-    return lane
+        faults.raise_fault(device, sm, warp, faults.BARRIER_COUNTS, lane, 0, barrier.pc, time)
 
 
 @core

@@ -161,5 +161,3 @@ def member_lanes(device: Any, sm: Any, warp: Any, code: Any, index: int) -> int:
     while lane < 31 and not (warp.active >> lane) & 1:
         lane += 1
     return peek32(row + 4 * lane)
-
-

@@ -8,7 +8,7 @@ from .. import counters as C
 from .. import isa_numbers as B
 from ..jit import core, peek32
 from ..pieces import caller, piece
-from ..rows import call_row, pack_mask, popcount
+from ..rows import call_row, lowest_lane, pack_mask, popcount
 from ..state import (
     BARRIER,
     BRANCH_RESOLVING,
@@ -103,9 +103,7 @@ def count(device: Any, sm: Any, sub: Any, warp: Any, code: Any, mask: int) -> No
 
 
 @core
-def values(
-    device: Any, sm: Any, spec: Any, sub: Any, warp: Any, code: Any, mask: int, time: int
-) -> bool:
+def values(device: Any, sm: Any, spec: Any, sub: Any, warp: Any, code: Any, mask: int, time: int) -> bool:
     """Carry out an instruction that goes on to the next one; False if the warp has to wait first."""
     behaviour = code.behaviour
     if behaviour == B.COMPUTE:
@@ -273,17 +271,8 @@ def rest(device: Any, sm: Any, spec: Any, warp: Any, code: Any, mask: int, time:
         warp.wait_until = time + max(1, int(longest * spec.device_clock_mhz / 1000))
         warp.wait_state = SLEEPING
     elif code.behaviour == B.TRAP:
-        faults.raise_fault(device, sm, warp, faults.TRAP, first_lane(mask), 0, 0, time)
+        faults.raise_fault(device, sm, warp, faults.TRAP, lowest_lane(mask), 0, 0, time)
     divergence.go(spec, warp, warp.pc + 1)
-
-
-@core
-def first_lane(mask: int) -> int:
-    """The lowest lane of a mask that is not empty."""
-    lane = 0
-    while lane < 31 and not (mask >> lane) & 1:
-        lane += 1
-    return lane
 
 
 @core
@@ -328,7 +317,7 @@ def ret(device: Any, sm: Any, spec: Any, warp: Any, code: Any, mask: int, time: 
     places = 0
     left = mask
     while left:
-        lane = first_lane(left)
+        lane = lowest_lane(left)
         target = peek32(row + 4 * lane)
         if target >= device.code_count:
             faults.raise_fault(device, sm, warp, faults.BAD_RETURN, lane, target, 0, time)
@@ -367,9 +356,10 @@ def barrier(device: Any, sm: Any, spec: Any, warp: Any, code: Any, time: int) ->
     threads = 0
     if code.barrier_count >= 0:
         row = registers.source_row(device, sm, warp, code, code.barrier_count)
-        threads = peek32(row + 4 * first_lane(warp.active))
+        threads = peek32(row + 4 * lowest_lane(warp.active))
         if threads == 0 or threads % LANES:
-            faults.raise_fault(device, sm, warp, faults.BARRIER_NUMBER, first_lane(warp.active), threads, 0, time)
+            lane = lowest_lane(warp.active)
+            faults.raise_fault(device, sm, warp, faults.BARRIER_NUMBER, lane, threads, 0, time)
     barriers.arrive(device, sm, spec, warp, code.constant, threads, time)
     slot = warp.block
     if code.mode == 1:

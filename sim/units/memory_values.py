@@ -81,7 +81,9 @@ def fault_lane(
 
 
 @core
-def translate_global(device: Any, sm: Any, warp: Any, op: Any, low: int, high: int, size: int, time: int) -> bool:
+def translate_global(
+    device: Any, sm: Any, warp: Any, op: Any, low: int, high: int, size: int, time: int
+) -> bool:
     """Host addresses of a global access; False after a fault."""
     i = find_allocation(device, low, high + size - 1)
     if i >= 0:

@@ -41,10 +41,7 @@ def await_source(spec: Any, warp: Any, code: Any, register: int, words: int) -> 
     """Raise depend_until to when `words` registers from `register` can be read by the instruction."""
     for r in range(register, register + words):
         producer = warp.producer[r]
-        if warp.writers[r]:
-            until = NEVER
-        else:
-            until = warp.ready[r] + extra_cycles(spec, producer, code)
+        until = NEVER if warp.writers[r] else warp.ready[r] + extra_cycles(spec, producer, code)
         if until > warp.depend_until:
             warp.depend_until = until
             warp.depend_state = producer >> 4

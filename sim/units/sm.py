@@ -9,7 +9,6 @@ from ..pieces import caller, piece
 from ..state import NEVER
 from . import l1, subcore
 
-
 lsu_step = caller("lsu_step")
 take_response = caller("respond")
 

@@ -38,8 +38,8 @@ def step(device: Any, sm: Any, spec: Any, number: int, time: int) -> None:
     best_priority = NEVER
     candidates = 0
     following = NEVER
-    local = 0
     for slot in range(number, spec.sm_warps, spec.sm_subcores):
+        local = slot // spec.sm_subcores
         wake = sub.wake[local]
         if wake <= time:
             warp = sm.warps[slot]
@@ -56,7 +56,6 @@ def step(device: Any, sm: Any, spec: Any, number: int, time: int) -> None:
                 following = min(following, until)
         else:
             following = min(following, wake)
-        local += 1
     sub.next = following
     if best >= 0:
         issue(device, sm, spec, best, time, 0)

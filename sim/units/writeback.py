@@ -117,5 +117,3 @@ def emit(device: Any, sm: Any, op: Any) -> None:
     event.sm = sm.number
     event.warp = op.warp
     event.level = op.level
-
-
