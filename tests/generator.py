@@ -9,34 +9,29 @@ every byte. The same seed makes the same program.
 
 from __future__ import annotations
 
-import random
 from dataclasses import dataclass
 
+from generator_base import (
+    BY_FAMILY,
+    CELLS,
+    COMMUTING,
+    COMPUTING,
+    DATA_WORDS,
+    FAMILIES,
+    OUT_WORDS,
+    OWN_BYTES,
+    PAIR_POOL,
+    PREDICATE_POOL,
+    SHARED_WORDS,
+    WORD_POOL,
+)
+from generator_lanes import LanePart
+from generator_memory import MemoryPart
+
 from tinygpu.isa import table
-from tinygpu.isa.table import BYTES, WORDS, Behaviour, Opcode, OperandSpec
+from tinygpu.isa.table import Behaviour, Opcode
 
-WORD_POOL = [f"a{i}" for i in range(12)]
-PAIR_POOL = [f"w{i}" for i in range(4)]
-PREDICATE_POOL = [f"q{i}" for i in range(4)]
-OUT_WORDS = 32  # stored by each thread
-OWN_BYTES = 64  # of global scratch memory that belongs to a thread
-DATA_WORDS = 256  # of input that everybody reads
-SHARED_WORDS = 256  # for exchange between barriers
-CELLS = 8  # of each kind of atomic
-
-COMPUTING = [o for o in table.opcodes().values() if o.behaviour is Behaviour.COMPUTE]
-FAMILIES = sorted({o.entry.family for o in COMPUTING})
-BY_FAMILY = {family: [o for o in COMPUTING if o.entry.family == family] for family in FAMILIES}
-COMMUTING = ("add.u32", "add.s32", "min.s32", "min.u32", "max.s32", "max.u32", "and.b32", "or.b32", "xor.b32")
-FIXED_SPECIALS = (
-    "tid.x", "ntid.x", "ctaid.x", "nctaid.x", "laneid", "warpid",
-    "lanemask_eq", "lanemask_lt", "lanemask_le", "lanemask_gt", "lanemask_ge",
-)  # fmt: skip
-
-
-FLOATS = ("0.0", "1.0", "-1.5", "0.1", "3.0e10", "-2.5e-3", "65504.0", "8388609.0")
-ATOMICS = [o for o in table.opcodes().values() if o.entry.key in ("atom", "atom_cas")]
-REDUCTIONS = [o for o in table.opcodes().values() if o.behaviour is Behaviour.REDUX]
+__all__ = ["COMPUTING", "Generated", "generate"]
 
 
 @dataclass(frozen=True)
@@ -66,43 +61,8 @@ def generate(
     return _Maker(seed, blocks, threads).program(statements, must)
 
 
-class _Maker:
-    """One program in the making."""
-
-    def __init__(self, seed: int, blocks: int | None, threads: int | None) -> None:
-        self.random = random.Random(seed)
-        self.seed = seed
-        self.blocks = blocks or self.random.choice((1, 1, 2))
-        self.threads = threads or self.random.choice((32, 32, 64, 96, 128, 50, 7))
-        self.warps = -(-self.threads // 32)
-        self.lines: list[str] = []
-        self.used: set[str] = set()
-        self.depth = 0  # of branches and loops that may divide a warp
-        self.labels = 0
-        self.called: set[str] = set()
-        self.budget = 0
-
-    # --- text ---------------------------------------------------------------------------------
-
-    def emit(self, text: str) -> None:
-        """Add an instruction and note its opcode."""
-        self.lines.append("    " + text)
-        words = text.split()
-        name = words[1] if words[0].startswith("@") else words[0]
-        self.used.add(name if "%" not in text else name.replace("mov", "s2r"))
-
-    def label(self, stem: str) -> str:
-        """A fresh label's name."""
-        self.labels += 1
-        return f"{stem}_{self.labels}"
-
-    def word(self) -> str:
-        """A 32-bit value of the pool."""
-        return self.random.choice(WORD_POOL)
-
-    def mask(self) -> str:
-        """The value that holds the lanes of the warp that are here."""
-        return f"m{self.depth}"
+class _Maker(MemoryPart, LanePart):
+    """A whole program: set-up, random statements, stores, functions."""
 
     # --- the whole ----------------------------------------------------------------------------
 
@@ -217,12 +177,6 @@ class _Maker:
         (chosen,) = self.random.choices([c[0] for c in choices], [c[1] for c in choices])
         chosen()
 
-    def guard(self) -> str:
-        """A guard, now and then."""
-        if self.random.random() < 0.25:
-            return f"@{self.random.choice(('', '!'))}{self.random.choice(PREDICATE_POOL)} "
-        return ""
-
     def compute(self, opcode: Opcode | None = None) -> None:
         """One opcode that computes; families have equal chances, so that cvt does not crowd others out."""
         if opcode is None:
@@ -230,234 +184,6 @@ class _Maker:
         dest = self.destination(opcode.dests[0])
         operands = [dest, *(self.operand(spec, opcode) for spec in opcode.operands[1:])]
         self.emit(f"{self.guard()}{opcode.name} {', '.join(operands)}")
-
-    def destination(self, spec: OperandSpec) -> str:
-        """A value of the pool that the operand fits."""
-        pools = {0: PREDICATE_POOL, 1: WORD_POOL, 2: PAIR_POOL}
-        return self.random.choice(pools[spec.words])
-
-    def operand(self, spec: OperandSpec, opcode: Opcode) -> str:
-        """A source: a value of the pool, an immediate or a parameter."""
-        if spec.role == "constant":
-            return str(self.random.randrange(32 if spec.name == "shift" else 256))
-        if spec.type == "pred":
-            return self.random.choice(("", "!")) + self.destination(spec)
-        chance = self.random.random()
-        type_ = spec.literal or spec.type
-        if chance < 0.08 and type_ in ("u32", "s32", "b32"):
-            return "seed"
-        if chance < 0.08 and type_ in ("u64", "s64", "b64"):
-            return "wide"
-        if chance < 0.25 and (literal := self.literal(type_)):
-            return literal
-        return self.destination(spec)
-
-    def literal(self, type_: str) -> str:
-        """An immediate of a type, edges included; nothing for types that are held in halves."""
-        if type_ in ("f32", "f64"):
-            return self.random.choice(FLOATS)
-        if type_[0] not in "sub" or BYTES[type_] < 4 or type_.endswith("x2") or type_.startswith("bf"):
-            return ""
-        bits = 8 * BYTES[type_]
-        if type_[0] == "s":
-            return str(self.random.choice((0, 1, -1, 7, -100, (1 << bits - 1) - 1, -(1 << bits - 1))))
-        edge = self.random.choice((0, 1, 5, 31, 32, 33, 255, (1 << bits - 1), (1 << bits) - 1))
-        return hex(edge)
-
-    # --- memory -------------------------------------------------------------------------------
-
-    def read_data(self, type_: str, dest: str, index: str, vector: int = 1, cop: str = "") -> None:
-        """Load element `index` (taken modulo their number) of the input that everybody reads."""
-        size = BYTES[type_] * vector
-        self.emit(f"and.b32 t3, {index}, {4 * DATA_WORDS // size - 1}")
-        self.emit(f"mad.wide.u32 where, t3, {size}, data")
-        vec = f".v{vector}" if vector > 1 else ""
-        self.emit(f"ld.global{cop}{vec}.{type_} {dest}, [where]")
-
-    def read(self) -> None:
-        """A global load of any width, mixed into the pool."""
-        cop = self.random.choice(("", "", ".ca", ".cg", ".cs", ".volatile"))
-        kind = self.random.choice(("byte", "word", "pair", "v2", "v4", "v2 pair", "b128"))
-        index = self.word()
-        if kind == "byte":
-            type_ = self.random.choice(("s8", "u8", "b8", "s16", "u16", "b16", "f16", "bf16"))
-            self.read_data(type_, self.word(), index, cop=cop)
-        elif kind == "word":
-            type_ = self.random.choice(("s32", "u32", "b32", "f32", "f16x2", "bf16x2"))
-            self.read_data(type_, self.word(), index, cop=cop)
-        elif kind == "pair":
-            type_ = self.random.choice(("s64", "f64", "b64"))
-            self.read_data(type_, self.random.choice(PAIR_POOL), index, cop=cop)
-        elif kind == "v2":
-            self.read_data("f32", "{y0, y1}", index, 2, cop)
-            self.mix("y0", "y1")
-        elif kind == "v4":
-            self.read_data("u32", "{x0, x1, x2, x3}", index, 4, cop)
-            self.mix("x0", "x1", "x2", "x3")
-        elif kind == "v2 pair":
-            self.read_data("f64", "{z0, z1}", index, 2, cop)
-            self.emit(f"xor.b64 {self.random.choice(PAIR_POOL)}, z0, z1")
-        else:
-            self.read_data("b128", "e", index, 1, cop)
-            self.emit("st.global.b128 [mine + 16], e")
-
-    def mix(self, *names: str) -> None:
-        """Take loaded words into the pool."""
-        for name in names:
-            target = self.word()
-            self.emit(f"xor.b32 {target}, {target}, {name}")
-
-    def private(self) -> None:
-        """Store to and load from memory that belongs to the thread, mixed widths and spaces."""
-        space = self.random.choice(("global", "shared"))
-        base = "mine" if space == "global" else "kept + keep"
-        type_ = self.random.choice(("u8", "s8", "b16", "u16", "u32", "f32", "u64", "f64"))
-        size = BYTES[type_]
-        value = self.random.choice(PAIR_POOL if WORDS[type_] == 2 else WORD_POOL)
-        offset = size * self.random.randrange(OWN_BYTES // size)
-        self.emit(f"{self.guard()}st.{space}.{type_} [{base} + {offset}], {value}")
-        if self.random.random() < 0.5:
-            offset = 16 * self.random.randrange(OWN_BYTES // 16)
-            self.emit(f"ld.{space}.v4.u32 {{x0, x1, x2, x3}}, [{base} + {offset}]")
-            self.mix("x0", "x3")
-            self.emit(f"st.{space}.v4.f32 [{base} + {16 * self.random.randrange(4)}], {{x0, x1, x2, x3}}")
-        else:
-            offset = size * self.random.randrange(OWN_BYTES // size)
-            dest = self.random.choice(PAIR_POOL if WORDS[type_] == 2 else WORD_POOL)
-            self.emit(f"{self.guard()}ld.{space}.{type_} {dest}, [{base} + {offset}]")
-
-    def local(self) -> None:
-        """Local memory at an address that each lane computes, and the parameter space."""
-        self.emit(f"and.b32 t, {self.word()}, 60")
-        self.emit(f"{self.guard()}st.local.u32 [buffer + t], {self.word()}")
-        self.emit(f"and.b32 t, {self.word()}, 60")
-        self.emit(f"ld.local.u32 {self.word()}, [buffer + t]")
-        if self.random.random() < 0.4:
-            self.emit(f"ld.{self.random.choice(('param', 'const'))}.u32 {self.word()}, [seed]")
-
-    def exchange(self) -> None:
-        """Everybody writes one word of shared memory, all of them different; then reads any word."""
-        step = self.random.choice((1, 1, 3, 5, 7, 31, 33))  # odd: a permutation of the words
-        self.emit(f"mad.lo.u32 t, tid, {step}, {self.random.randrange(64)}")
-        self.emit(f"and.b32 t, t, {SHARED_WORDS - 1}")
-        self.emit("shl.b32 t, t, 2")
-        self.emit(f"st.shared.u32 [exchange + t], {self.word()}")
-        self.emit("bar.sync 0")
-        vector = self.random.choice((1, 1, 2, 4))
-        index = self.random.choice((self.word(), "tid"))
-        self.emit(f"and.b32 t, {index}, {SHARED_WORDS // vector - 1}")
-        self.emit(f"shl.b32 t, t, {(4 * vector).bit_length() - 1}")
-        if vector == 1:
-            self.emit(f"{self.guard()}ld.shared.u32 {self.word()}, [exchange + t]")
-        else:
-            names = ["y0", "y1"] if vector == 2 else ["x0", "x1", "x2", "x3"]
-            self.emit(f"ld.shared.v{vector}.f32 {{{', '.join(names)}}}, [exchange + t]")
-            self.mix(*names)
-        self.emit("bar.sync 0")
-
-    def atomic(self) -> None:
-        """An atomic that commutes, on cells that only its own kind changes."""
-        kind = self.random.randrange(len(COMMUTING) + 1)
-        self.emit(f"and.b32 t, {self.random.choice((self.word(), 'tid'))}, {CELLS - 1}")
-        if kind == len(COMMUTING):  # sums of small whole numbers are exact in any order
-            self.emit("mad.wide.u32 where, t, 4, cells")
-            self.emit(f"and.b32 t2, {self.word()}, 15")
-            self.emit("cvt.rn.f32.u32 t2, t2")
-            self.emit(f"{self.guard()}red.global.add.f32 [where + {4 * CELLS * kind}], t2")
-            return
-        value = self.word()
-        offset = 4 * CELLS * kind
-        if self.random.random() < 0.5:
-            self.emit("mad.wide.u32 where, t, 4, cells")
-            space, place = "global", f"[where + {offset}]"
-        else:
-            self.emit("shl.b32 t, t, 2")
-            space, place = "shared", f"[counts + t + {offset}]"
-        if self.random.random() < 0.5:
-            self.emit(f"{self.guard()}red.{space}.{COMMUTING[kind]} {place}, {value}")
-        else:
-            self.emit(f"{self.guard()}atom.{space}.{COMMUTING[kind]} t3, {place}, {value}")
-            self.emit("mov.u32 t3, 0")  # the old value depends on the order of threads
-
-    def own_atomic(self) -> None:
-        """Any atomic on memory of the thread, so that the old value is certain."""
-        opcode = self.random.choice(ATOMICS)
-        pair = WORDS[opcode.parts["type"]] == 2
-        pool = PAIR_POOL if pair else WORD_POOL
-        base = "mine" if opcode.parts["space"] == "global" else "kept + keep"
-        offset = self.random.randrange(8) * 8
-        values = ", ".join(self.random.choice(pool) for _ in opcode.sources)
-        dest = self.random.choice(pool)
-        self.emit(f"{self.guard()}{opcode.name} {dest}, [{base} + {offset}], {values}")
-
-    # --- lanes --------------------------------------------------------------------------------
-
-    def shuffle(self) -> None:
-        """A shuffle; where the lane read may not be here, the result is kept only if it is."""
-        mode = self.random.choice(("up", "down", "bfly", "idx"))
-        width = self.random.choice((2, 4, 8, 16, 32))
-        c = (32 - width) << 8 | (0 if mode == "up" else 31)
-        step = self.random.choice((str(self.random.randrange(32)), self.word()))
-        value = self.word()
-        if self.depth == 0 and self.threads % 32 == 0:
-            dest = self.word() + self.random.choice(("", f"|{self.random.choice(PREDICATE_POOL)}"))
-            self.emit(f"shfl.sync.{mode}.b32 {dest}, {value}, {step}, {c:#x}, {self.mask()}")
-            return
-        target = self.word()
-        self.emit(f"and.b32 t, {self.word()}, 31")
-        self.emit(f"shfl.sync.idx.b32 t2, {value}, t, 31, {self.mask()}")
-        self.emit(f"shr.u32 t3, {self.mask()}, t")
-        self.emit("and.b32 t3, t3, 1")
-        self.emit("setp.ne.u32 c, t3, 0")
-        self.emit(f"selp.b32 {target}, t2, {value}, c")
-        self.emit("mov.u32 t2, 0")  # nothing uncertain may stay in a register
-
-    def vote(self) -> None:
-        """A vote of the lanes that are here."""
-        source = self.random.choice(("", "!")) + self.random.choice(PREDICATE_POOL)
-        mode = self.random.choice(("all", "any", "uni", "ballot"))
-        if mode == "ballot":
-            self.emit(f"vote.sync.ballot.b32 {self.word()}, {source}, {self.mask()}")
-        else:
-            self.emit(f"vote.sync.{mode}.pred {self.random.choice(PREDICATE_POOL)}, {source}, {self.mask()}")
-
-    def match(self) -> None:
-        """A match on few different values."""
-        self.emit(f"and.b32 t, {self.word()}, 3")
-        mode = self.random.choice(("any", "all", "all64"))
-        if mode == "any":
-            self.emit(f"match.any.sync.b32 {self.word()}, t, {self.mask()}")
-        elif mode == "all":
-            dest = f"{self.word()}|{self.random.choice(PREDICATE_POOL)}"
-            self.emit(f"match.all.sync.b32 {dest}, t, {self.mask()}")
-        else:
-            self.emit(f"match.any.sync.b64 {self.word()}, {self.random.choice(PAIR_POOL)}, {self.mask()}")
-
-    def redux(self) -> None:
-        """A reduction over the lanes that are here."""
-        opcode = self.random.choice(REDUCTIONS)
-        self.emit(f"{opcode.name} {self.word()}, {self.word()}, {self.mask()}")
-
-    def special(self) -> None:
-        """A special register that does not depend on time or place."""
-        self.emit(f"{self.guard()}mov.u32 {self.word()}, %{self.random.choice(FIXED_SPECIALS)}")
-
-    def misc(self) -> None:
-        """What takes time and computes nothing."""
-        self.emit(self.random.choice(
-            ("nop", "fence.cta", "fence.gpu", "fence.sys", "nanosleep 20", f"bar.warp.sync {self.mask()}")
-        ))  # fmt: skip
-
-    def barrier(self) -> None:
-        """Barriers of the whole block, with and without a count, and an arrival."""
-        size = 32 * self.warps
-        if self.random.random() < 0.5:
-            self.emit(f"bar.sync {self.random.randrange(16)}, {size}")
-        else:
-            self.emit("setp.lt.u32 c, tid, 32")
-            self.emit(f"@c bar.arrive 3, {size}")
-            self.emit(f"@!c bar.sync 3, {size}")
-        self.emit("bar.sync 0")
 
     # --- control flow -------------------------------------------------------------------------
 
