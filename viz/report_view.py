@@ -1,0 +1,99 @@
+"""What a report says, as plain values: gathered from a result once, so that rendering only renders."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..isa.checks import CheckResult, CountResult
+from ..sim.state import STATES
+
+Array = np.ndarray[Any, Any]
+NOT_STALLED = ("selected", "not_selected")
+
+
+@dataclass(frozen=True, slots=True)
+class Peak:
+    """A unit's share of its peak, 0 to 1, and what was counted; NaN when it has no peak."""
+
+    name: str
+    share: float
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class HotLine:
+    """A source line: warp-cycles that warps were stalled at it, mostly in `state`; issues."""
+
+    place: str
+    text: str
+    stalled: int
+    state: str
+    issued: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReportView:
+    """Everything that a report prints. Counters of SMs and device stand in one mapping."""
+
+    program: str
+    file: str
+    machine: str
+    grid: Sequence[int]
+    block: Sequence[int]
+    seed: int
+    cycles: int
+    launch_cycles: int
+    clock_mhz: float
+    wall_seconds: float
+    sms: int
+    counters: Mapping[str, int]
+    stalls: Mapping[str, int]
+    schedulers: Mapping[str, int]
+    peaks: Sequence[Peak]
+    verdict: str
+    occupancy: Mapping[str, Any]
+    lines: Sequence[HotLine] = ()
+    correct: bool | None = None
+    checks: Sequence[CheckResult] = ()
+    counts: Sequence[CountResult] = ()
+    warnings: Sequence[str] = ()
+    interrupted: bool = False
+    rates: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def simulated_seconds(self) -> float:
+        """Cycles at the machine's clock."""
+        return self.cycles / (self.clock_mhz * 1e6)
+
+
+def hottest_lines(profile: Array, listing: Sequence[Mapping[str, Any]], most: int = 5) -> list[HotLine]:
+    """The source lines with the most stalled warp-cycles, largest first; of equals the earlier line.
+
+    profile: PROFILE records, one an instruction. listing: as in a trace, see sim.tracefile.listing.
+    A warp that issues or could issue is not stalled.
+    """
+    places: dict[tuple[str, int], list[int]] = {}
+    for pc, entry in enumerate(listing):
+        places.setdefault((str(entry.get("file", "")), int(entry.get("line", 0))), []).append(pc)
+    counted = np.array([name not in NOT_STALLED for name in STATES])
+    found = []
+    for (file, line), pcs in places.items():
+        stall = profile["stall"][pcs].sum(axis=0) * counted
+        if not stall.sum():
+            continue
+        entry = listing[pcs[0]]
+        text = str(entry.get("source") or entry.get("text", ""))
+        found.append(
+            HotLine(
+                place=f"{file}:{line}" if line else f"pc {pcs[0]}",
+                text=text,
+                stalled=int(stall.sum()),
+                state=STATES[int(np.argmax(stall))],
+                issued=int(profile["issued"][pcs].sum()),
+            )
+        )
+    return sorted(found, key=lambda one: -one.stalled)[:most]
