@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -60,16 +62,19 @@ def _assigned_on_entry(effects: Sequence[Effect], blocks: Sequence[Block], input
     for number, block in enumerate(blocks):
         for index in range(block.start, block.stop):
             made[number] |= effects[index].defines
-    entry = [inputs if number == 0 else 0 for number in range(len(blocks))]
-    work = list(range(len(blocks)))
+    entry = [inputs, *[0] * (len(blocks) - 1)]
+    reached, work = {0}, [0]
     while work:
         number = work.pop(0)
         out = entry[number] | made[number]
         for following in blocks[number].successors:
-            if out & ~entry[following]:
+            if out & ~entry[following] or following not in reached:
+                reached.add(following)
                 entry[following] |= out
                 work.append(following)
-    return entry
+    # What cannot run gives nothing to what can; it may itself read whatever is assigned somewhere.
+    anything = functools.reduce(operator.or_, made, inputs)
+    return [out if number in reached else anything for number, out in enumerate(entry)]
 
 
 def _alive_on_exit(effects: Sequence[Effect], blocks: Sequence[Block]) -> list[int]:

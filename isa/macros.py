@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 from .expressions import ExpressionError, parse_expression
 from .lexer import NAME, Statement, scan, split
@@ -84,10 +85,11 @@ class Expander:
                 stack[-1].body += self._read(statement, depth)
             else:
                 stack[-1].body.append(statement)
-        for block in stack[1:]:
+        for outer, block in pairwise(stack):
             if block.start is not None:
                 name = block.start.name
                 self.report.error(name, f"{name.text} is not closed", hint="close it with .end")
+                outer.body.remove(block)
         return root
 
     def _define(self, block: Block, *, nested: bool) -> None:

@@ -137,6 +137,7 @@ class DirectiveParser:
             types = [*_SCALARS, *(f"ptr.{t}" for t in BYTES if t != "b128")]
             hint = did_you_mean(type_, types) or "types: " + ", ".join([*_SCALARS, "ptr.f32 and the like"])
             place = part.text.index(":") + 1
+            place += len(part.text[place:]) - len(part.text[place:].lstrip())
             self.report.error(part, f"{type_} is not the type of a parameter", hint=hint, offset=place)
             return None
         if not self._new(part, name):

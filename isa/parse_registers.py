@@ -134,7 +134,7 @@ class RegisterParser:
         if form.kind != "name":
             what, kind = ("destination" if dest else "operand"), ("register" if words else "predicate")
             hint = f"the {what} must be a named value or %{kind[0]}0"
-            self.fail(piece, f"{piece.text} is not a {kind}", form, hint)
+            self.fail(piece, f"{form.text} is not a {kind}", form, hint)
             return None
         kind = self.names.kind(form.text) or ("a constant" if form.text in self.constants else "")
         if kind:

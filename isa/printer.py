@@ -115,7 +115,7 @@ def _arrays(word: str, arrays: Sequence[SharedArray]) -> Iterator[str]:
     end = 0
     for array in arrays:
         shape = "".join(f"[{size}]" for size in array.shape)
-        steps = [16, *(1 << n for n in range(17))]
+        steps = [16, *(1 << n for n in range(16, -1, -1))]
         fitting = (
             s
             for s in steps

@@ -71,6 +71,17 @@ def test_an_assignment_on_one_path_is_enough() -> None:
     assert lives([use(), define(0), use(0)], blocks(steps)).unassigned == [0, 0, 0]
 
 
+def test_code_that_cannot_run_assigns_nothing() -> None:
+    # 0: branch 2; 1: x = (unreachable); 2: use x
+    steps = [Step(Behaviour.BRANCH, False, 2), PLAIN, EXIT]
+    assert lives([use(), define(0), use(0)], blocks(steps)).unassigned == [0, 0, 1]
+
+
+def test_code_that_cannot_run_may_read_what_is_assigned_elsewhere() -> None:
+    steps = [PLAIN, EXIT, PLAIN, EXIT]
+    assert lives([define(0), use(), use(0), use(1)], blocks(steps)).unassigned == [0, 0, 0, 0b10]
+
+
 def test_inputs_count_as_assigned() -> None:
     found = lives([use(0)], blocks([EXIT]), inputs=1)
     assert found.unassigned == [0]

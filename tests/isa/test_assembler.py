@@ -197,7 +197,8 @@ def test_store_and_atomics_keep_their_operands_apart() -> None:
 
 def test_memory_layout() -> None:
     program = assemble(
-        ".shared a: u8[3]\n.shared b: f64[2], c: b16[5] align 2\n.shared d: f32\n.shared e: f32[2] align 128\n"
+        ".shared a: u8[3]\n.shared b: f64[2], c: b16[5] align 2\n"
+        ".shared d: f32\n.shared e: f32[2] align 128\n"
         ".local l: b32[3]\nexit"
     )
     assert program.shared == (
