@@ -19,7 +19,7 @@ KIND_SHIFT = 40
 @core
 def schedule(memory: Any, kind: int, number: int, ticks: int) -> None:
     """Let something happen at `ticks`."""
-    wheel.schedule(memory, kind << KIND_SHIFT | number, ticks)
+    wheel.schedule(memory, kind << KIND_SHIFT | int(number), ticks)
 
 
 @core

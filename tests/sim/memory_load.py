@@ -1,4 +1,4 @@
-"""Closed-loop load for the memory side: every SM keeps a number of requests out, until a total is answered."""
+"""Closed-loop load for the memory side: every SM keeps a number of requests out until all are answered."""
 
 from __future__ import annotations
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, get_args, get_origin
 
 from tinygpu.sim import counters, packed, state
 from tinygpu.sim.jit import address_of, zeros
 from tinygpu.sim.spec import TIMING_CLASSES, MachineSpec, Section, TimingClass
-from tinygpu.sim.units import l2, memory_side, network
+from tinygpu.sim.units import coalesce, l1, l2, memory_side, network
 
 # What the memory system reads; every other number of the machine is the least that is allowed.
 SECTIONS: dict[str, Any] = {
@@ -23,7 +24,7 @@ SECTIONS: dict[str, Any] = {
         "response_bytes_per_cycle": 64, "outstanding": 512, "acknowledge_bytes": 8, "far_cycles": 100,
     },
     "l2": {
-        "slices": 8, "partitions": 2, "near_copies": True, "bytes": 8 * 16384, "ways": 8, "replacement": "lru",
+        "slices": 8, "partitions": 2, "near_copies": True, "bytes": 131072, "ways": 8, "replacement": "lru",
         "hit_cycles": 50, "slice_bytes_per_cycle": 64, "mshrs": 32, "atomic_lane_cycles": 2,
         "atomic_sector_cycles": 1, "write_back": True,
     },
@@ -76,15 +77,19 @@ class Rig:
 
     def __init__(self, spec: MachineSpec) -> None:
         self.spec = spec
+        self.used = 0  # memory instructions made
         self.packed = packed.pack(spec)
         self.memory = memory_side.MemorySide(spec)
         self.sms = zeros(spec.device.sms, state.SM)
         self.code = zeros(1, state.CODE)
+        self.profile = zeros(spec.device.sms, state.PROFILE)
         self.devices = zeros(1, state.DEVICE)
         self.device = self.devices[0]
         self.device.sms = address_of(self.sms)
         self.device.memory = self.memory.address
         self.device.code = address_of(self.code)
+        self.device.code_count = 1
+        self.device.profile = address_of(self.profile)
         self.device.spec = address_of(self.packed)
         self.record = self.packed[0]
         self.code[0].element_bytes = 4
@@ -101,6 +106,35 @@ class Rig:
         entry = self.sms[sm].coalesced[0]
         entry.line, entry.contention, entry.bytes = line, lanes, 32
         network.send(self.sms[sm], self.record, kind, entry, sectors, name, time)
+
+    def operation(self, sm: int, addresses: Sequence[int], mask: int = 0xFFFFFFFF, size: int = 4) -> int:
+        """A memory instruction of warp 3 of an SM, through the coalescer; its index."""
+        core = self.sms[sm]
+        self.used += 1
+        op = core.memops[self.used]
+        op.warp = 3
+        op.mask = mask
+        op.address[: len(addresses)] = addresses
+        coalesce.coalesce(core, op, size)
+        self.code[0].element_bytes = size
+        core.warps[3].live = 1
+        return self.used
+
+    def load(self, sm: int, index: int, time: int = 0, operator: int = l1.DEFAULT) -> int:
+        """Offer a coalesced load to L1 at a cycle."""
+        return int(l1.load(self.device, self.sms[sm], self.record, index, operator, time))
+
+    def hear(self, sm: int, until: int = 1 << 40) -> None:
+        """Let an SM take its answers that come before a cycle."""
+        core = self.sms[sm]
+        while core.inbox_count and core.inbox[0].time < until:
+            core.now = core.inbox[0].time
+            l1.respond(self.device, core, self.record)
+
+    def settle(self, sm: int) -> None:
+        """Let the memory side finish and an SM take every answer."""
+        self.finish()
+        self.hear(sm)
 
     def advance(self, until: int) -> None:
         """Let the memory side run up to a cycle."""

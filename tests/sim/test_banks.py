@@ -1,4 +1,4 @@
-"""Shared-memory wavefronts: the rule of the hardware, by hand-checked counts and by a second statement of it."""
+"""Shared-memory wavefronts: the hardware's rule by hand-checked counts and by a second statement of it."""
 
 from __future__ import annotations
 
