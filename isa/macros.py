@@ -225,7 +225,7 @@ class Expander:
             if value is None:
                 return
             if not isinstance(value, int):
-                self.report.error(part, f"{part.text} = {value} is not an integer")
+                self.report.error(part, f"{part.text} is not an integer")
                 return
             bounds.append(value)
         if len(bounds) == 3 and bounds[2] == 0:

@@ -217,7 +217,7 @@ CASES = [
     (".repeat k, 4\nnop", 1, 1, 7, ".repeat is not closed", "close it with .end"),
     (".end", 1, 1, 4, ".end without .repeat or .macro", ""),
     (".repeat k\nnop\n.end", 1, 1, 9, "a repeat needs a name and a count", ".repeat k, start, stop, step"),
-    (".repeat k, 1.5\nnop\n.end", 1, 12, 3, "1.5 = 1.5 is not an integer", ""),
+    (".repeat k, 1.5\nnop\n.end", 1, 12, 3, "1.5 is not an integer", ""),
     (".repeat k, 0, 4, 0\nnop\n.end", 1, 18, 1, "a step of 0 never ends", ""),
     (".repeat n, 4\nnop\n.end", 1, 9, 1, "n is a kernel parameter already", ""),
     (".repeat k, M\nnop\n.end", 1, 12, 1, "unknown name M", ""),
