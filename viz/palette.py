@@ -67,10 +67,10 @@ KINDS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "R": ("special register", ("special",)),
     "M": ("memory", ("memory",)),
     "X": ("across lanes", ("shuffle", "vote", "match", "redux")),
-    "B": ("branch", ("branch",)),
+    "B": ("branch, exit", ("branch",)),
     "S": ("barrier, fence", ("barrier", "warp_barrier", "fence")),
     "Z": ("sleep", ("sleep",)),
-    "E": ("exit, trap", ("control",)),
+    "E": ("trap, nop", ("control",)),
 }
 LETTERS = {timing: letter for letter, (_, classes) in KINDS.items() for timing in classes}
 

@@ -20,7 +20,7 @@ from .warp_rows import WarpRow, busiest_window, coverage, issue_share, state_sha
 
 DPI = 100
 WIDTH = 1400  # pixels of the picture
-LEFT, RIGHT, TOP = 118, 42, 64
+LEFT, RIGHT, TOP = 128, 42, 64
 GAP = 58  # between panels: axis numbers and the next panel's heading
 MAX_ROWS = 128  # more warp slots than these are not told apart
 CLOSE_ROWS = 16

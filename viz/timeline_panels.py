@@ -64,7 +64,7 @@ def grid(
         axes.imshow(
             image, extent=(start, end, len(rows), 0), aspect="auto", interpolation="none", origin="upper"
         )
-    _frame(axes, rows, start, end, row_pixels)
+    _frame(axes, rows, trace.subcores, start, end, row_pixels)
     _blocks(axes, trace, rows, start, end, row_pixels)
     pixels = shares.shape[2] / (end - start)
     if pixels >= LETTER_PIXELS:
@@ -83,7 +83,7 @@ def close_up(
     start, end = window
     inside = _inside(trace, rows, start, end)
     _spans(axes, trace, rows, inside)
-    _frame(axes, rows, start, end, row_pixels)
+    _frame(axes, rows, trace.subcores, start, end, row_pixels)
     _letters(axes, trace, rows, inside, pixels / (end - start), row_pixels)
     where = f"SM {rows[0].sm}"
     if len({row.subcore for row in rows}) == 1 and trace.subcores > 1:
@@ -214,7 +214,7 @@ def _blocks(
         )  # fmt: skip
 
 
-def _frame(axes: Any, rows: Sequence[WarpRow], start: int, end: int, row_pixels: int) -> None:
+def _frame(axes: Any, rows: Sequence[WarpRow], subcores: int, start: int, end: int, row_pixels: int) -> None:
     """Axis of cycles, names of the rows, lines between sub-cores and SMs."""
     axes.set_xlim(start, end)
     axes.set_ylim(len(rows), 0)
@@ -233,8 +233,9 @@ def _frame(axes: Any, rows: Sequence[WarpRow], start: int, end: int, row_pixels:
     several_sms = len({row.sm for row in rows}) > 1
     for (sm, subcore), group in itertools.groupby(rows, key=lambda row: (row.sm, row.subcore)):
         count = len(list(group))
-        name = f"SM {sm} · " if several_sms else ""
-        label = f"{name}sub-core {subcore}" if count * row_pixels >= 11 else ""
+        parts = [f"SM {sm}"] * several_sms + [f"sub-core {subcore}"] * (subcores > 1 or not several_sms)
+        label = "\n".join(parts) if count * row_pixels >= 24 else " · ".join(parts)
+        label = label if count * row_pixels >= 11 else ""
         offset = -0.025 if row_pixels >= 10 else -0.006
         axes.text(
             offset, first + count / 2, label, transform=place, ha="right", va="center", fontsize=8, color=INK
