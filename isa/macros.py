@@ -12,6 +12,7 @@ from .expressions import ExpressionError, parse_expression
 from .lexer import NAME, Statement, scan, split
 from .names import Names, Number
 from .parse_report import Piece, Report, did_you_mean
+from .table import opcode
 
 MAX_DEPTH = 32  # macro calls and includes inside one another
 MAX_STATEMENTS = 200_000  # of one program after expansion
@@ -104,6 +105,8 @@ class Expander:
         parameters = tuple(p.strip() for p in listed if p.strip())
         if nested:
             self.report.error(block.start.name, "a macro stands outside other blocks")
+        elif opcode(name) is not None:
+            self.report.error(rest, f"{name} is an instruction", hint="choose another name for the macro")
         elif name in self.macros:
             self.report.error(rest, f"the macro {name} exists already")
         elif bad := [p for p in parameters if not re.fullmatch(NAME, p)]:
@@ -306,7 +309,7 @@ class _Replacement:
         """The piece with its names replaced, at the same place."""
         pattern = self.mnemonic if mnemonic else self.inside
         text = pattern.sub(self._word, piece.text)
-        return piece if text == piece.text else Piece(text, piece.line, piece.column)
+        return piece if text == piece.text else Piece(text, piece.line, piece.column, len(piece.text))
 
     def body(self, nodes: list[Statement | Block]) -> list[Statement | Block]:
         """A copy of the body with everything replaced."""

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from . import table
+from .expressions import ExpressionError
 from .lexer import NAME, Statement
 from .names import Names, Number
 from .parse_address import parse_address
-from .parse_operands import Form
+from .parse_operands import Form, parse_operand
 from .parse_registers import Use
 from .parse_report import Piece, Report, did_you_mean
 from .parse_sources import DraftAddress, DraftSource, OperandParser
@@ -36,6 +37,16 @@ class Draft:
     target: Piece | None = None
     constants: tuple[int, ...] = ()
     control: Control | None = None
+
+
+def _is_special(text: str) -> bool:
+    """Whether an operand is a special register, known or not."""
+    if not text.startswith("%"):
+        return False
+    try:
+        return parse_operand(text).kind == "special"
+    except ExpressionError:
+        return False
 
 
 class InstructionParser:
@@ -77,10 +88,9 @@ class InstructionParser:
 
     def _opcode(self, statement: Statement) -> Opcode | None:
         name = statement.name.text
-        if name.startswith("mov.") and len(statement.operands) > 1:
-            second = statement.operands[1].text
-            if second[:1] == "%" and second not in ("%rz", "%pt") and not second[2:].isdigit():
-                name = "s2r." + name[4:]
+        second = statement.operands[1].text if len(statement.operands) > 1 else ""
+        if name.startswith("mov.") and _is_special(second):
+            name = "s2r." + name[4:]
         opcode = table.opcode(name)
         if opcode is None:
             message, hint = unknown_mnemonic(name, [*self.macros])

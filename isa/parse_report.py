@@ -15,22 +15,26 @@ class Piece:
     """A part of a source line; `column` counts from 1.
 
     The text of a directive may run over several lines: it then holds the line breaks, and a
-    place behind a break belongs to the next line.
+    place behind a break belongs to the next line. `written` is the width of the original when
+    a macro has replaced names in the text: places inside it are then not known.
     """
 
     text: str
     line: SourceLine
     column: int
+    written: int = -1
 
     def part(self, start: int, stop: int) -> Piece:
         """The piece `text[start:stop]` at its place; blanks at both ends are left out."""
         text = self.text[start:stop]
         start += len(text) - len(text.lstrip())
         line, column = self.place(start)
-        return Piece(text.strip(), line, column)
+        return Piece(text.strip(), line, column, self.written)
 
     def place(self, offset: int) -> tuple[SourceLine, int]:
         """The line and column of the character at `offset`."""
+        if self.written >= 0:
+            return self.line, self.column
         breaks = self.text.count("\n", 0, offset)
         if not breaks:
             return self.line, self.column + offset
@@ -52,7 +56,9 @@ class Report:
     def error(self, piece: Piece, message: str, *, hint: str = "", offset: int = 0, width: int = 0) -> None:
         """Note an error at `offset` characters into the piece, `width` characters wide."""
         line, column = piece.place(offset)
-        if not width:
+        if piece.written >= 0:
+            width = piece.written
+        elif not width:
             width = max(len(piece.text.split("\n")[0]) - offset, 1)
         # An unrolled body repeats its mistakes: each is reported once.
         key = (line.file, line.line, column, message)

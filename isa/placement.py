@@ -146,7 +146,7 @@ def _mention(draft: Draft, name: str) -> Piece:
         while start >= 0:
             around = piece.text[max(start - 1, 0) : start] + piece.text[start + len(name) :][:1]
             if not any(c.isalnum() or c in "_$%" for c in around):
-                return Piece(name, *piece.place(start))
+                return Piece(name, *piece.place(start), piece.written)
             start = piece.text.find(name, start + 1)
     return draft.statement.whole
 

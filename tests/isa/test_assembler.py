@@ -122,6 +122,7 @@ def test_special_registers(text: str, name: str, opcode: str) -> None:
 def test_a_move_of_an_explicit_register_is_a_move() -> None:
     assert one("mov.u32 d, %r3").opcode.name == "mov.u32"
     assert one("mov.u32 d, %rz").opcode.name == "mov.u32"
+    assert one("mov.u32 d, %r6.hi").sources == (Register(7),)
 
 
 def test_predicate_sources() -> None:
