@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ WIDTH = 1400  # pixels of the picture
 LEFT, RIGHT, TOP = 128, 42, 64
 GAP = 58  # between panels: axis numbers and the next panel's heading
 MAX_ROWS = 128  # more warp slots than these are not told apart
+EASY_ROWS = 40  # unless SMs are asked for, no more of them than have room for the warps' names
 CLOSE_ROWS = 16
 CLOSE_CYCLES = 120
 ONE_PANEL_CYCLES = 240  # up to here single issues are seen without a close-up
@@ -59,9 +61,10 @@ def draw(
     """Draw the timeline to `path` (.png, .svg or .pdf) and return the file's bytes.
 
     window: cycles of the upper panel, all by default. close: cycles of the close-up, by default
-    those with the most issues. sms: the SMs to show. The same trace gives the same picture; the
-    file appears whole or not at all. Raises InputError for another suffix, a trace without
-    events in the window, or no such SM.
+    those with the most issues in the middle half. sms: the SMs to show, by default as many as
+    have room for the warps' names. The same trace gives the same picture; the file appears whole
+    or not at all. Raises InputError for another suffix, a trace without events in the window, or
+    no such SM.
     """
     path = Path(path)
     if path.suffix.lower() not in METADATA:
@@ -87,13 +90,14 @@ def make_plan(
         raise InputError(
             "nothing to draw: no events", hint=f"SMs in the trace: {known}; cycles {trace.window}"
         )
-    shown = [row for row in rows if len([r for r in rows if r.sm <= row.sm]) <= MAX_ROWS] or rows[:MAX_ROWS]
+    shown = _whole_sms(rows, EASY_ROWS if sms is None else MAX_ROWS)
     close_rows = [row for row in shown if row.sm == shown[0].sm]
     if len(close_rows) > CLOSE_ROWS:
         close_rows = [row for row in close_rows if row.subcore == shown[0].subcore][:CLOSE_ROWS]
     if close is None and end - start > ONE_PANEL_CYCLES:
-        low, high = busiest_window(trace, close_rows, CLOSE_CYCLES)
-        close = (max(low, start), min(high, end))
+        quarter = (end - start) // 4
+        middle = (start + quarter, end - quarter)
+        close = busiest_window(trace, close_rows, CLOSE_CYCLES, middle)
     return Plan(
         rows=shown, start=start, end=end,
         row_pixels=min(22, max(5, 400 // len(shown))),
@@ -103,12 +107,27 @@ def make_plan(
     )  # fmt: skip
 
 
+def _whole_sms(rows: list[WarpRow], most: int) -> list[WarpRow]:
+    """The rows of as many SMs as fit into `most` rows; of the first SM, if it does not fit, MAX_ROWS."""
+    up_to = Counter(row.sm for row in rows)
+    total = 0
+    kept: set[int] = set()
+    for sm, count in sorted(up_to.items()):
+        total += count
+        if total <= most or not kept:
+            kept.add(sm)
+    return [row for row in rows if row.sm in kept][:MAX_ROWS]
+
+
 def _figure(trace: TraceData, plan: Plan) -> Figure:
     """Lay the panels under one another: issue slots, mix of states, all rows, close-up, legend."""
     strip, mix, body = 34, 56, max(60, plan.row_pixels * len(plan.rows))
     has_close = plan.close[1] > plan.close[0]
     near = max(60, plan.close_pixels * len(plan.close_rows)) if has_close else 0
-    legend = 92
+    columns = WIDTH - LEFT - RIGHT
+    shares = coverage(trace, plan.rows, plan.start, plan.end, columns)
+    named = state_shares(trace, shares)
+    legend = panels.legend_pixels(len(named))
     height = TOP + strip + 6 + mix + 6 + body + (GAP + near if has_close else 0) + 44 + legend
     figure = Figure(figsize=(WIDTH / DPI, height / DPI), dpi=DPI, facecolor="white")
     FigureCanvasAgg(figure)
@@ -117,8 +136,6 @@ def _figure(trace: TraceData, plan: Plan) -> Figure:
         box = (LEFT / WIDTH, 1 - (top + tall) / height, (WIDTH - LEFT - RIGHT) / WIDTH, tall / height)
         return figure.add_axes(box)
 
-    columns = WIDTH - LEFT - RIGHT
-    shares = coverage(trace, plan.rows, plan.start, plan.end, columns)
     _title(figure, trace, plan, height)
     panels.issue_strip(place(TOP, strip), issue_share(trace, shares, plan.rows), plan.start, plan.end)
     top = TOP + strip + 6
@@ -133,7 +150,7 @@ def _figure(trace: TraceData, plan: Plan) -> Figure:
         panels.close_up(below, trace, plan.close_rows, plan.close, columns, plan.close_pixels)
         panels.mark_close(axes, below, plan.close)
         top += near
-    panels.legend(figure, state_shares(trace, shares), 1 - (top + 40) / height, has_close or _is_close(plan))
+    panels.legend(figure, named, 1 - (top + 40) / height, has_close or _is_close(plan))
     return figure
 
 

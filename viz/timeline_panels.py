@@ -22,6 +22,7 @@ from .warp_rows import WarpRow, block_spans, majority, row_numbers
 Array = np.ndarray[Any, Any]
 LETTER_PIXELS = 5  # a cycle narrower than this has no room for a letter
 FEW_SPANS = 4000  # up to here a panel is drawn as polygons, beyond as pixels
+LEGEND_COLUMNS = 4
 QUIET = "#777777"
 BOLD = FontProperties(family="DejaVu Sans", weight="bold")
 
@@ -114,6 +115,11 @@ def mark_close(axes: Any, below: Any, window: tuple[int, int]) -> None:
         axes.figure.add_artist(lead)
 
 
+def legend_pixels(states: int) -> int:
+    """Height that the legend of so many states takes, with the line about letters."""
+    return 34 + 20 * (-(-(states + 1) // LEGEND_COLUMNS))
+
+
 def legend(figure: Figure, shares: Sequence[tuple[str, float]], top: float, letters: bool) -> None:
     """The states that occur with their share of the warp-cycles, and what the letters mean."""
     handles = []
@@ -125,8 +131,8 @@ def legend(figure: Figure, shares: Sequence[tuple[str, float]], top: float, lett
         )
     handles.append(Patch(facecolor=EMPTY_COLOUR, edgecolor="#BBBBBB", linewidth=0.6, label="no warp"))
     figure.legend(
-        handles=handles, loc="upper left", bbox_to_anchor=(0.08, top), ncols=4, frameon=False, fontsize=9,
-        handlelength=1.8, handleheight=1.1, columnspacing=2.2, borderaxespad=0,
+        handles=handles, loc="upper left", bbox_to_anchor=(0.08, top), ncols=LEGEND_COLUMNS, frameon=False,
+        fontsize=9, handlelength=1.8, handleheight=1.1, columnspacing=2.2, borderaxespad=0,
     )  # fmt: skip
     if letters:
         words = "   ".join(f"{letter} {words}" for letter, (words, _) in KINDS.items())
@@ -228,22 +234,35 @@ def _frame(axes: Any, rows: Sequence[WarpRow], subcores: int, start: int, end: i
     else:
         axes.set_yticks([])
     axes.tick_params(axis="y", length=0, pad=2)
-    place = axes.get_yaxis_transform()
-    first = 0
-    several_sms = len({row.sm for row in rows}) > 1
-    for (sm, subcore), group in itertools.groupby(rows, key=lambda row: (row.sm, row.subcore)):
-        count = len(list(group))
-        parts = [f"SM {sm}"] * several_sms + [f"sub-core {subcore}"] * (subcores > 1 or not several_sms)
-        label = "\n".join(parts) if count * row_pixels >= 24 else " · ".join(parts)
-        label = label if count * row_pixels >= 11 else ""
-        offset = -0.025 if row_pixels >= 10 else -0.006
-        axes.text(
-            offset, first + count / 2, label, transform=place, ha="right", va="center", fontsize=8, color=INK
-        )
-        if first:
-            axes.axhline(first, color=INK, linewidth=0.9, zorder=7)
-        first += count
+    _groups(axes, rows, subcores, row_pixels)
     _bare(axes)
+
+
+def _groups(axes: Any, rows: Sequence[WarpRow], subcores: int, row_pixels: int) -> None:
+    """Names left of the rows: SMs when there are several, sub-cores when an SM has several; lines between."""
+    place = axes.get_yaxis_transform()
+    several_sms = len({row.sm for row in rows}) > 1
+    inner = -0.026 if row_pixels >= 10 else -0.006  # right of it stand the warps' names
+
+    def name(text: str, first: int, count: int, offset: float, least: int) -> None:
+        if count * row_pixels >= least:
+            middle = first + count / 2
+            axes.text(offset, middle, text, transform=place, ha="right", va="center", fontsize=8, color=INK)
+
+    first = 0
+    for sm, members in itertools.groupby(rows, key=lambda row: row.sm):
+        start = first
+        for subcore, group in itertools.groupby(members, key=lambda row: row.subcore):
+            count = len(list(group))
+            if subcores > 1 or not several_sms:
+                name(f"sub-core {subcore}", first, count, inner, 11)
+            if first > start:
+                axes.axhline(first, color=INK, linewidth=0.6, zorder=7)
+            first += count
+        if several_sms:
+            name(f"SM {sm}", start, first - start, inner - (0.05 if subcores > 1 else 0), 11)
+        if start:
+            axes.axhline(start, color=INK, linewidth=1.6, zorder=7)
 
 
 def _bare(axes: Any) -> None:

@@ -126,17 +126,19 @@ def block_spans(trace: TraceData, rows: Sequence[WarpRow]) -> list[BlockSpan]:
     ]  # fmt: skip
 
 
-def busiest_window(trace: TraceData, rows: Sequence[WarpRow], length: int) -> tuple[int, int]:
-    """`length` cycles with the most issues of these rows; the earliest of equals."""
-    start, end = trace.window
+def busiest_window(
+    trace: TraceData, rows: Sequence[WarpRow], length: int, within: tuple[int, int] | None = None
+) -> tuple[int, int]:
+    """`length` cycles of the window `within` with the most issues of these rows; the earliest of equals."""
+    start, end = within or trace.window
     if end - start <= length:
         return start, end
     number = row_numbers(trace.events, rows)
     selected = trace.states.index("selected") if "selected" in trace.states else 0
-    times = np.sort(trace.events["start"][(number >= 0) & (trace.events["state"] == selected)])
+    issued = trace.events["start"][(number >= 0) & (trace.events["state"] == selected)]
+    times = np.sort(issued[(issued >= start) & (issued < end)])
     if not len(times):
         return start, start + length
     inside = np.searchsorted(times, times + length) - np.arange(len(times))
-    first = int(times[int(np.argmax(inside))])
-    first = min(first, end - length)
+    first = min(int(times[int(np.argmax(inside))]), end - length)
     return first, first + length

@@ -118,6 +118,8 @@ def test_busiest_window_finds_the_issues() -> None:
     rows = grid.warp_rows(trace)
     assert grid.busiest_window(trace, rows, 40) == (500, 540)
     assert grid.busiest_window(trace, rows, 5000) == (0, 1040)
+    assert grid.busiest_window(trace, rows, 20, (520, 1000)) == (520, 540)
+    assert grid.busiest_window(trace, rows, 40, (0, 400)) == (0, 40)
 
 
 def test_busiest_window_without_issues_is_the_beginning() -> None:
