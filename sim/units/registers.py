@@ -77,6 +77,8 @@ def bank_wait(spec: Any, sub: Any, code: Any, slot: int, time: int) -> int:
         for i in range(code.source_count):
             reads += bank_reads(spec, sub, code, slot, i, bank)
         if reads:
+            # More reads than the window holds wait for an idle bank, not for ever.
+            reads = min(reads, spec.register_file_window_cycles * rate)
             first = max(sub.bank_free[bank], time * rate) + reads - spec.register_file_window_cycles * rate
             until = max(until, -((-first) // rate))
     return until
