@@ -67,6 +67,10 @@ def complete(device: Any, sm: Any, spec: Any, index: int, time: int) -> None:
     warp.memory_until = max(warp.memory_until, time)
     sm.drained = max(sm.drained, time)
     free(sm, index)
+    if sm.memop_count == spec.lsu_pending - 1:
+        # Warps of any sub-core may have waited for a record.
+        for number in range(spec.sm_subcores):
+            sm.subcores[number].next = min(sm.subcores[number].next, sm.now)
     wake(device, sm, spec, warp, sm.now)
 
 
