@@ -173,6 +173,6 @@ def overlaps(
     return found
 
 
-def pressure(live: int, words: Mapping[int, int]) -> int:
-    """Registers that the values of a set occupy together."""
-    return sum(words[value] for value in bits(live))
+def pressure(live: int, sized: Mapping[int, int]) -> int:
+    """Registers that the values of a set occupy together; sized[w]: the values w registers wide."""
+    return sum(words * (live & values).bit_count() for words, values in sized.items())

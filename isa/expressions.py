@@ -74,8 +74,13 @@ class Expression:
 
 def parse_expression(text: str, piece: Piece | None = None) -> Expression:
     """Read an expression; raises ExpressionError with the place inside the text."""
-    flat = text.replace("\n", " ").strip()
-    return Expression(flat, _parse(flat), piece)
+    flat = text.replace("\n", " ")
+    bare = flat.strip()
+    try:
+        return Expression(bare, _parse(bare), piece)
+    except ExpressionError as error:
+        error.offset += len(flat) - len(flat.lstrip())
+        raise
 
 
 @lru_cache(maxsize=4096)

@@ -69,11 +69,15 @@ def place_values(
     _report_unassigned(drafts, found, names, report)
     if report.diagnostics:
         return None
+    sized = {w: sum(1 << v.number for v in names.numbered if v.words == w) for w in (0, 1, 2, 4)}
+    loads = [pressure(live, sized) for live in found.live_out]
+    if max(loads, default=0) > limit:  # no order can help: do not even try
+        _report_pressure(drafts, loads, max(loads), limit, report)
+        return None
     conflicts = interference(effects, found.live_out, len(names.numbered))
     for value in bits(inputs):
         conflicts[value] |= inputs & ~(1 << value)
-    sizes = [v.words for v in names.numbered]
-    general = sum(1 << n for n, words in enumerate(sizes) if words)
+    general = sized[1] | sized[2] | sized[4]
     used = _mentioned(effects) | inputs
     registers = _allocate_registers(names, vectors, conflicts, used & general, report)
     if registers is None:
@@ -81,7 +85,7 @@ def place_values(
     predicates = _allocate_predicates(names, conflicts, used & ~general)
     tall = _highest(names, "register", registers.used)
     if tall > limit:
-        _report_pressure(drafts, found, sizes, general, (tall, limit), report)
+        _report_pressure(drafts, loads, tall, limit, report)
     if predicates.used > PREDICATES:
         _report_predicates(drafts, found, general, predicates.used, report)
     positions = registers.positions | predicates.positions
@@ -215,17 +219,9 @@ def _missing(count: int) -> str:
 
 
 def _report_pressure(
-    drafts: Sequence[Draft],
-    found: Lives,
-    sizes: Sequence[int],
-    general: int,
-    counts: tuple[int, int],
-    report: Report,
+    drafts: Sequence[Draft], loads: Sequence[int], needed: int, limit: int, report: Report
 ) -> None:
     """Too many registers: say how many are missing, and point at the line where most are alive."""
-    needed, limit = counts
-    words = dict(enumerate(sizes))
-    loads = [pressure(live & general, words) for live in found.live_out]
     peak = max(range(len(loads)), key=loads.__getitem__)
     message = f"the kernel needs {needed} registers and may have {limit}: {_missing(needed - limit)}"
     hint = f"{loads[peak]} are alive behind this line; use values earlier, or smaller register arrays"
@@ -235,7 +231,7 @@ def _report_pressure(
 def _report_predicates(
     drafts: Sequence[Draft], found: Lives, general: int, needed: int, report: Report
 ) -> None:
-    loads = [bin(live & ~general).count("1") for live in found.live_out]
+    loads = [(live & ~general).bit_count() for live in found.live_out]
     peak = max(range(len(loads)), key=loads.__getitem__)
     message = f"the kernel needs {needed} predicates and has {PREDICATES}: {_missing(needed - PREDICATES)}"
     hint = f"{loads[peak]} are alive behind this line; keep one as a number with selp"

@@ -195,7 +195,7 @@ def test_overlaps_finds_values_in_one_register() -> None:
 
 
 def test_pressure_counts_registers() -> None:
-    assert pressure(0b101, {0: 2, 1: 1, 2: 4}) == 6
+    assert pressure(0b1101, {0: 0b1000, 1: 0b10, 2: 0b1, 4: 0b100}) == 6
 
 
 @settings(max_examples=150, deadline=None)
@@ -382,6 +382,20 @@ def test_one_register_too_many_says_so_and_where() -> None:
     assert found.message == "the kernel needs 256 registers and may have 255: 1 is missing"
     assert found.text == "mov.u32 s, 0"
     assert found.line == 257
+
+
+def test_hopeless_pressure_is_reported_without_trying_to_place() -> None:
+    rows = ".reg v: u32[4000]\n.repeat k, 4000\nmov.u32 v[k], k\n.end\nmov.u32 s, 0\n"
+    with pytest.raises(SourceError, match="needs 4001 registers and may have 255: 3746 are missing"):
+        assemble(rows + ".repeat k, 4000\nadd.u32 s, s, v[k]\n.end\nexit")
+
+
+def test_alignment_alone_can_make_registers_run_out() -> None:
+    # %r1 is taken, so a pair and a single value fit into 4 registers only as (2-3) and 0.
+    text = ".maxregs {}\nmov.u32 %r1, 1\nmov.u64 w, 1\nmov.u32 a, 2\nmad.wide.u32 w, a, %r1, w\nexit"
+    assert assemble(text.format(4)).registers == 4
+    with pytest.raises(SourceError, match="needs 4 registers and may have 3: 1 is missing"):
+        assemble(text.format(3))
 
 
 def test_maxregs_lowers_the_limit() -> None:
