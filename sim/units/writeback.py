@@ -71,6 +71,7 @@ def complete(device: Any, sm: Any, spec: Any, index: int, time: int) -> None:
         # Warps of any sub-core may have waited for a record.
         for number in range(spec.sm_subcores):
             sm.subcores[number].next = min(sm.subcores[number].next, sm.now)
+    lift_fence(device, sm, spec, warp, sm.now)
     wake(device, sm, spec, warp, sm.now)
 
 
@@ -94,12 +95,19 @@ def acknowledge(device: Any, sm: Any, spec: Any, slot: int, time: int) -> None:
     warp.stores_out -= 1
     sm.drained = max(sm.drained, time)
     if warp.stores_out == 0:
-        if warp.fence:
-            accounting.book_until(device, sm, sm.subcores[slot % spec.sm_subcores], warp,
-                                  slot // spec.sm_subcores, time)  # fmt: skip
-            warp.fence = 0
-            warp.wait_until = time
+        lift_fence(device, sm, spec, warp, time)
         wake(device, sm, spec, warp, time)
+
+
+@core
+def lift_fence(device: Any, sm: Any, spec: Any, warp: Any, time: int) -> None:
+    """A fence ends when the warp's loads have their data and L2 has taken its stores."""
+    if warp.fence == 0 or warp.memory_out or warp.stores_out:
+        return
+    sub = sm.subcores[warp.slot % spec.sm_subcores]
+    accounting.book_until(device, sm, sub, warp, warp.slot // spec.sm_subcores, time)
+    warp.fence = 0
+    warp.wait_until = max(warp.wait_until, warp.memory_until, time)
 
 
 @core
