@@ -65,7 +65,7 @@ class Peak:
 
     name: str
     share: float
-    detail: str
+    detail: str = ""
 
 
 def ratio(part: float, whole: float) -> float:
