@@ -9,7 +9,8 @@ from __future__ import annotations
 # name -> meaning. The order gives the numbers used in the compiled core.
 MEANINGS: dict[str, str] = {
     "warp_instructions": "warp instructions issued",
-    "thread_instructions": "lanes that executed, summed over issued instructions",
+    "thread_instructions": "active lanes, summed over issued instructions",
+    "thread_instructions_on": "of these, lanes whose guard held",
     "blocks": "blocks finished",
     "branches": "branch instructions issued",
     "divergent_branches": "branches whose lanes went two ways",

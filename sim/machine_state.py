@@ -15,7 +15,6 @@ from .spec import MachineSpec
 from .state import DEVICE, EVENT, MEMORY_EVENT, NEVER, PROFILE, SM
 from .units.memory_side import MemorySide
 
-
 # Fields of an SM that count or hold what belongs to one launch.
 EMPTY_AT_LAUNCH = (
     "counters", "ended_blocks", "resident_blocks", "resident_warps", "launched", "lsu_blocked",

@@ -85,7 +85,7 @@ def _entry(name: str) -> int:
 
 def _import_units() -> None:
     """Every unit declares its pieces when it is imported."""
-    from .units import device, dispatcher, issue, lsu, memory_side, sm  # noqa: F401
+    from .units import control, device, dispatcher, issue, issue_memory, lsu, sm, warp_wide  # noqa: F401
 
 
 def _marker() -> Path | None:

@@ -113,10 +113,10 @@ def match(device: Any, sm: Any, warp: Any, code: Any, mask: int) -> None:
 @core
 def equal_lanes(row: int, words: int, lane: int, other: int) -> bool:
     """Whether two lanes hold the same value in the rows at `row`."""
+    difference = 0
     for w in range(words):
-        if peek32(row + 128 * w + 4 * lane) != peek32(row + 128 * w + 4 * other):
-            return False
-    return True
+        difference |= peek32(row + 128 * w + 4 * lane) ^ peek32(row + 128 * w + 4 * other)
+    return difference == 0
 
 
 @core
@@ -151,13 +151,3 @@ def combine(mode: int, a: int, b: int) -> int:
     if mode == 4:
         return a | b
     return a ^ b
-
-
-@core
-def member_lanes(device: Any, sm: Any, warp: Any, code: Any, index: int) -> int:
-    """The member mask operand, as the first active lane gives it."""
-    row = source_row(device, sm, warp, code, index)
-    lane = 0
-    while lane < 31 and not (warp.active >> lane) & 1:
-        lane += 1
-    return peek32(row + 4 * lane)

@@ -8,7 +8,8 @@ from ..jit import core
 
 (
     NONE, UNMAPPED, MISALIGNED, SHARED_BOUNDS, LOCAL_BOUNDS, PARAMETER_BOUNDS, BARRIER_PLACES,
-    BARRIER_COUNTS, BARRIER_DIVERGED, BARRIER_NUMBER, TRAP, BAD_RETURN, FELL_OFF, INTERNAL, WRITE_CONSTANT,
+    BARRIER_COUNTS, BARRIER_DIVERGED, BARRIER_NUMBER, TRAP, BAD_RETURN, FELL_OFF, MEMBER_SELF,
+    MEMBER_GUARD,
 ) = range(15)  # fmt: skip
 
 WORDS: dict[int, str] = {
@@ -24,8 +25,8 @@ WORDS: dict[int, str] = {
     TRAP: "trap",
     BAD_RETURN: "the return address {address} is no instruction of the program",
     FELL_OFF: "the program runs past its last instruction",
-    INTERNAL: "the simulator broke a law of its own",
-    WRITE_CONSTANT: "a store to the constant or parameter space",
+    MEMBER_SELF: "the member mask {address:#010x} does not name the lane itself",
+    MEMBER_GUARD: "a lane named in a member mask does not take part, its guard is false",
 }
 
 
