@@ -9,19 +9,11 @@ from typing import Any
 import numpy as np
 
 from ..isa.checks import CheckResult, CountResult
+from ..sim.metrics import Peak
 from ..sim.state import STATES
 
 Array = np.ndarray[Any, Any]
 NOT_STALLED = ("selected", "not_selected")
-
-
-@dataclass(frozen=True, slots=True)
-class Peak:
-    """A unit's share of its peak, 0 to 1, and what was counted; NaN when it has no peak."""
-
-    name: str
-    share: float
-    detail: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from typing import Any
 
 from tinygpu.isa.checks import CheckResult, CountResult
 from tinygpu.sim.counters import DEVICE_NAMES, NAMES
-from tinygpu.viz.report_view import HotLine, Peak, ReportView
+from tinygpu.sim.metrics import Peak
+from tinygpu.viz.report_view import HotLine, ReportView
 
 GOOD = CheckResult("C", True, 1.2e-5, 3.1e-7, None, None, None, 9, "~", 0, 65536)
 BAD = CheckResult("C", False, 2.5, 0.5, (3, 4), 1.5, 4.0, 9, "~", 7, 65536)
@@ -36,7 +37,7 @@ def demo_view(**changes: Any) -> ReportView:
         schedulers={"issued": 10, "stalled": 30, "empty": 60},
         peaks=[
             Peak("issue", 0.412, "0.41 warp instructions a scheduler and cycle"),
-            Peak("FP32", 0.25), Peak("DRAM", 0.015),
+            Peak("FP32", 0.25, ""), Peak("DRAM", 0.015, ""),
         ],
         verdict="latency bound: no unit is above 60 % of its peak; warps wait for global memory",
         occupancy={"warps": 16, "max_warps": 64, "blocks": 2, "limiter": "blocks of the grid",

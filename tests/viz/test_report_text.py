@@ -9,10 +9,11 @@ import pytest
 from synthetic_report import BAD, counters, demo_view
 
 from tinygpu.isa.checks import CheckResult, CountResult
+from tinygpu.sim.metrics import Peak
 from tinygpu.sim.state import PROFILE, STATES
 from tinygpu.viz import report_memory
 from tinygpu.viz.report_text import render_view
-from tinygpu.viz.report_view import Peak, hottest_lines
+from tinygpu.viz.report_view import hottest_lines
 
 
 def section(text: str, first: str) -> list[str]:
@@ -58,7 +59,7 @@ def test_peaks_with_bars_and_the_verdict() -> None:
 
 def test_a_unit_without_a_peak_has_no_share() -> None:
     lines = section(
-        render_view(demo_view(peaks=[Peak("DRAM", float("nan"))]), unicode=False), "share of peak"
+        render_view(demo_view(peaks=[Peak("DRAM", float("nan"), "")]), unicode=False), "share of peak"
     )
     assert lines[1] == "  DRAM          ........................       -"
 
