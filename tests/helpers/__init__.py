@@ -1,0 +1,1 @@
+"""What tests of the whole simulator share: a bench machine, launches, laws and timelines."""
