@@ -49,7 +49,17 @@ def test_lanes_in_a_row(size: int, start: int, lines: int, sectors: int) -> None
 
 @pytest.mark.parametrize(
     ("stride", "lines", "sectors"),
-    [(0, 1, 1), (1, 1, 4), (2, 2, 8), (3, 3, 12), (4, 4, 16), (8, 8, 32), (16, 16, 32), (32, 32, 32), (33, 32, 32)],
+    [
+        (0, 1, 1),
+        (1, 1, 4),
+        (2, 2, 8),
+        (3, 3, 12),
+        (4, 4, 16),
+        (8, 8, 32),
+        (16, 16, 32),
+        (32, 32, 32),
+        (33, 32, 32),
+    ],
 )
 def test_strides_of_words(stride: int, lines: int, sectors: int) -> None:
     assert run([4 * stride * lane for lane in range(32)], 4)[:2] == (lines, sectors)
@@ -97,7 +107,9 @@ def test_contention_counts_the_lanes_on_one_address(lanes: int) -> None:
 ADDRESSES = st.one_of(
     st.lists(st.integers(0, 1000), min_size=32, max_size=32),
     st.lists(st.integers(0, 60), min_size=32, max_size=32),
-    st.tuples(st.integers(0, 1 << 30), st.integers(-9, 40)).map(lambda t: [t[0] + 400 + t[1] * i for i in range(32)]),
+    st.tuples(st.integers(0, 1 << 30), st.integers(-9, 40)).map(
+        lambda t: [t[0] + 400 + t[1] * i for i in range(32)]
+    ),
 )
 
 
