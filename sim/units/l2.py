@@ -16,6 +16,17 @@ from ..packed import TICKS_PER_CYCLE
 from ..state import READ, WRITE
 from . import cache, dram, l2_misses, memory_events
 from .coalesce import SECTOR_BYTES, sector_count
+from .l2_places import (
+    far_back_ticks,
+    far_out_ticks,
+    find,
+    first_place,
+    hit_ticks,
+    home_slice,
+    near_slice,
+    touch,
+    valid,
+)
 from .memory_records import (
     COPY,
     HOME,
@@ -30,64 +41,6 @@ from .memory_records import (
 )
 
 NEAR_LEVEL, FAR_LEVEL, DRAM_LEVEL = 2, 3, 4
-ALL_SECTORS = 15
-
-
-@core
-def home_slice(spec: Any, line: int) -> int:
-    """The home slice of a line."""
-    return cache.spread(line, spec.l2_slices)
-
-
-@core
-def near_slice(spec: Any, home: int, partition: int) -> int:
-    """The slice of a partition at the place that `home` has in its own."""
-    each = spec.l2_slices // spec.l2_partitions
-    return partition * each + home % each
-
-
-@core
-def first_place(memory: Any, spec: Any, number: int, line: int) -> int:
-    """The first place of the set of a line in slice `number`; whole rows of slices fill sets in turn."""
-    row = line // spec.l2_slices
-    return (number * memory.sets + cache.spread(row, memory.sets)) * spec.l2_ways
-
-
-@core
-def find(memory: Any, spec: Any, number: int, line: int) -> int:
-    """The place of a line in a slice, -1 if it is not there."""
-    return cache.find(memory.tags, spec.l2_ways, first_place(memory, spec, number, line), line)
-
-
-@core
-def valid(memory: Any, place: int) -> int:
-    """The valid sectors of a place, none for -1."""
-    return 0 if place < 0 else cache.flags(memory.tags, memory.lines, place) & ALL_SECTORS
-
-
-@core
-def touch(memory: Any, spec: Any, place: int) -> None:
-    """Note the use of a line."""
-    memory.clock += 1
-    cache.touch(memory.tags, memory.lines, place, spec.l2_replacement, memory.clock)
-
-
-@core
-def far_out_ticks(spec: Any) -> int:
-    """One way from a partition to another."""
-    return spec.network_far_cycles // 2 * TICKS_PER_CYCLE
-
-
-@core
-def far_back_ticks(spec: Any) -> int:
-    """The way back: what is left of `far_cycles`."""
-    return spec.network_far_cycles * TICKS_PER_CYCLE - far_out_ticks(spec)
-
-
-@core
-def hit_ticks(spec: Any) -> int:
-    """From a slice's look at a request to the departure of the answer."""
-    return spec.l2_hit_cycles * TICKS_PER_CYCLE
 
 
 @core
@@ -151,7 +104,7 @@ def serve(device: Any, memory: Any, spec: Any, number: int, now: int) -> None:
 
 @core
 def serve_port(device: Any, memory: Any, spec: Any, number: int, now: int) -> int:
-    """Serve the oldest request of a port; ticks that it takes of the slice, 0 if there is none that can go."""
+    """Serve the oldest request of a port; the ticks that it takes of the slice, 0 if none can go."""
     port = port_at(memory.ports, number)
     index = port.head
     if index == 0:

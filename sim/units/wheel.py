@@ -1,4 +1,4 @@
-"""A wheel of time: one slot a tick, each a first-in-first-out list of events; cost does not grow with their number.
+"""A wheel of time: a first-in-first-out list of events for each tick, whatever their number.
 
 An event further ahead than the wheel reaches goes to a heap beside it. Events of one tick happen in
 the order in which they were scheduled (those of the heap, which were scheduled earlier, first by

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args, get_origin
 from tinygpu.sim import counters, packed, state
 from tinygpu.sim.jit import address_of, zeros
 from tinygpu.sim.spec import TIMING_CLASSES, MachineSpec, Section, TimingClass
-from tinygpu.sim.units import coalesce, l1, l2, memory_side, network
+from tinygpu.sim.units import coalesce, l1, l2_places, memory_side, network
 
 # What the memory system reads; every other number of the machine is the least that is allowed.
 SECTIONS: dict[str, Any] = {
@@ -169,7 +169,7 @@ def lines_with_home(rig: Rig, partition: int, count: int, start: int = 0) -> lis
     found: list[int] = []
     line = start
     while len(found) < count:
-        if l2.home_slice(rig.record, line) // each == partition:
+        if l2_places.home_slice(rig.record, line) // each == partition:
             found.append(line)
         line += 1
     return found

@@ -1,4 +1,4 @@
-"""DRAM: the place of a line, row hits and misses, order, turnaround, refresh, and bandwidth below the peak."""
+"""DRAM: the place of a line, row hits and misses, order, turnaround, refresh, and bandwidth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The L2: homes and copies, hits and merges, stores, atomics, replacement, bandwidth, limits; counted by hand."""
+"""The L2: homes, copies, hits, merges, stores, atomics, replacement, bandwidth, limits; counted by hand."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 from memory_rig import Rig, lines_with_home, machine
 
 from tinygpu.sim.state import ATOMIC, READ, REDUCTION, WRITE
-from tinygpu.sim.units import l2
+from tinygpu.sim.units import l2_places
 
 # Of the bench machine, unloaded: to a slice 20 cycles, look-up 50, one sector 1, to the SM 30.
 NEAR = 20 + 50 + 1 + 30
@@ -35,10 +35,10 @@ def ask(rig: Rig, sm: int, kind: int, line: int, sectors: int = 1, lanes: int = 
 def test_any_stride_spreads_over_all_slices_and_sets(slices: int, stride: int) -> None:
     rig = Rig(machine(l2_slices=slices, l2_bytes=slices * 16384))
     row = rig.record
-    homes = Counter(int(l2.home_slice(row, i * stride)) for i in range(40 * slices))
+    homes = Counter(int(l2_places.home_slice(row, i * stride)) for i in range(40 * slices))
     assert set(homes) == set(range(slices))
     assert max(homes.values()) <= 90  # the mean is 40
-    sets = {int(l2.first_place(rig.memory.record[0], row, 3, i * stride)) for i in range(64 * slices)}
+    sets = {int(l2_places.first_place(rig.memory.record[0], row, 3, i * stride)) for i in range(64 * slices)}
     assert len(sets) == 16  # 16 sets of 8 ways in a slice of 16 KB
 
 
@@ -182,12 +182,12 @@ def test_an_atomic_on_a_missing_line_reads_it_first() -> None:
 def fill_set(rig: Rig, ways: int) -> list[int]:
     """Lines of one set of the slice that is line 0's home, one more than it has ways."""
     memory, row = rig.memory.record[0], rig.record
-    place = l2.first_place(memory, row, l2.home_slice(row, 0), 0)
+    place = l2_places.first_place(memory, row, l2_places.home_slice(row, 0), 0)
     found = []
     line = 0
     while len(found) <= ways:
-        home = l2.home_slice(row, line)
-        if home == l2.home_slice(row, 0) and l2.first_place(memory, row, home, line) == place:
+        home = l2_places.home_slice(row, line)
+        if home == l2_places.home_slice(row, 0) and l2_places.first_place(memory, row, home, line) == place:
             found.append(line)
         line += 1
     return found

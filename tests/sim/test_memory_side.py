@@ -1,4 +1,4 @@
-"""The memory side as a whole: answers independent of windows, the laws of requests and bandwidth, idle at the end."""
+"""The memory side as a whole: answers independent of windows, laws of requests and bandwidth, idle after."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from tinygpu.sim.state import ATOMIC, NEVER, READ, REDUCTION, WRITE
 from tinygpu.sim.units import memory_side
 
 SMALL: dict[str, Any] = {
-    "device_sms": 3, "l2_bytes": 16384, "l2_ways": 2, "l2_mshrs": 2, "dram_queue_entries": 3, "dram_channels": 2,
-    "l2_slices": 4,
+    "device_sms": 3, "l2_slices": 4, "l2_bytes": 16384, "l2_ways": 2, "l2_mshrs": 2, "dram_channels": 2,
+    "dram_queue_entries": 3,
 }  # fmt: skip
 REQUESTS = st.lists(
     st.tuples(
@@ -235,7 +235,8 @@ def test_the_response_port_limits_a_single_sm() -> None:
 H200: dict[str, Any] = {
     "device_sms": 132, "device_clock_mhz": 1980, "network_request_cycles": 60, "network_response_cycles": 60,
     "network_response_bytes_per_cycle": 96, "network_far_cycles": 210, "l2_slices": 96, "l2_bytes": 62914560,
-    "l2_ways": 16, "l2_hit_cycles": 126, "l2_slice_bytes_per_cycle": 54, "l2_mshrs": 128, "dram_channels": 192,
+    "l2_ways": 16, "l2_hit_cycles": 126, "l2_slice_bytes_per_cycle": 54, "l2_mshrs": 128,
+    "dram_channels": 192,
     "dram_banks": 16, "dram_gigabytes_per_second": 4800, "dram_queue_entries": 64, "dram_path_ns": 85,
     "dram_precharge_ns": 14, "dram_column_ns": 14, "dram_turnaround_ns": 8, "dram_refresh_interval_ns": 3900,
     "dram_refresh_ns": 350,
