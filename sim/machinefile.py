@@ -7,21 +7,26 @@ errors of a file come at once, each with its line, its key path and the nearest 
 
 from __future__ import annotations
 
-import difflib
+import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic.fields import FieldInfo
 
-from ..isa.errors import Diagnostic, InputError, MachineError
+from ..isa.errors import InputError, MachineError
+from ..isa.parse_report import did_you_mean
+from .machine_checks import contradictions
+from .machine_report import Report
 from .spec import TIMING_CLASSES, MachineSpec, Section, TimingClass
 
 FOLDER = Path(__file__).resolve().parent / "machines"
 ORIGINS = ("measured", "published", "computed", "guess")
-PLAIN = ("name", "title", "base")  # keys that are words of the file, not values of the machine
+PLAIN = ("name", "title")  # keys that are words of the file, not values of the machine
+FORM = 'a value is written [value, "origin", "source"]'
 
 
 @dataclass(frozen=True)
@@ -41,6 +46,15 @@ class Machine:
     path: Path
 
 
+@dataclass
+class _Draft:
+    """Values as nested tables, the origin of each leaf, and the report of the file that says it."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    origins: dict[str, Origin] = field(default_factory=dict)
+    reports: dict[str, Report] = field(default_factory=dict)
+
+
 def names() -> list[str]:
     """The machines that are shipped."""
     return sorted(path.stem for path in FOLDER.glob("*.toml"))
@@ -49,97 +63,102 @@ def names() -> list[str]:
 def load(name: str, settings: Sequence[str] = ()) -> Machine:
     """The machine of a shipped name or a file, with overrides such as `l1.ways=8`.
 
-    Raises MachineError with every error of the file, InputError for a name or override that does
-    not exist.
+    Raises MachineError with every error of the file and its bases; InputError for a machine that
+    does not exist, and for overrides that are unknown or impossible.
     """
     path = find(name)
-    report = _Report(path)
-    values, origins = _collect(path, report, ())
-    for setting in settings:
-        _override(values, origins, setting)
-    spec = _validate(values, report)
-    report.finish()
-    assert spec is not None
-    return Machine(spec, origins, path)
+    draft, reports = _collect(path, ())
+    spec = _validate(draft, reports[0])
+    problems = [problem for report in reports for problem in report.rendered()]
+    if problems or spec is None:
+        shown = problems[:20] + ([f"({len(problems) - 20} more errors)"] if len(problems) > 20 else [])
+        raise MachineError("\n".join(shown))
+    if settings:
+        spec = _override(draft, settings)
+    return Machine(spec, draft.origins, path)
 
 
-def find(name: str) -> Path:
-    """The file of a machine: a path, or a shipped name."""
-    path = Path(name)
-    if path.suffix == ".toml" or path.exists():
-        if not path.is_file():
-            raise InputError(f"there is no machine file {name}")
+def find(name: str, beside: Path | None = None) -> Path:
+    """The file of a machine: a path (from the folder `beside` or the current one), or a shipped name."""
+    path = Path(name) if beside is None else beside / name
+    if not name.endswith(".toml") and len(Path(name).parts) == 1:
+        shipped = FOLDER / f"{name}.toml"
+        if shipped.is_file():
+            return shipped
+    if path.is_file():
         return path
-    shipped = FOLDER / f"{name}.toml"
-    if not shipped.exists():
-        close = difflib.get_close_matches(name, names(), n=1)
-        hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names())}"
-        raise InputError(f"there is no machine {name!r}", hint=hint)
-    return shipped
+    if name.endswith(".toml") or len(Path(name).parts) > 1:
+        raise InputError(f"there is no machine file {name}")
+    hint = did_you_mean(name, names()) or f"there are {', '.join(names())}"
+    raise InputError(f"there is no machine {name!r}", hint=hint)
 
 
-class _Report:
-    """The errors of one file, each at the line of its key."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = path
-        self.text = path.read_text(encoding="utf-8")
-        self.found: list[Diagnostic] = []
-
-    def add(self, key: str, message: str, hint: str = "") -> None:
-        line, column, text = _line_of(self.text, key)
-        self.found.append(
-            Diagnostic(str(self.path), line, column, f"{key}: {message}", text, len(key.split(".")[-1]), hint)
-        )
-
-    def finish(self) -> None:
-        if self.found:
-            ordered = sorted(self.found, key=lambda d: (d.line, d.message))
-            rows = [d.render() for d in ordered[:20]]
-            if len(ordered) > 20:
-                rows.append(f"({len(ordered) - 20} more errors)")
-            raise MachineError("\n".join(rows))
+def known_keys() -> list[str]:
+    """Every key path that a machine file can hold, in the specification's order."""
+    return list(_fields())
 
 
-def _line_of(text: str, key: str) -> tuple[int, int, str]:
-    """Line, column and text of a key path in a file; its section's header when the key is missing."""
-    *section, leaf = key.split(".")
-    current, header = [""], (1, 1, "")
-    for number, line in enumerate(text.splitlines(), 1):
-        stripped = line.strip()
-        if stripped.startswith("["):
-            current = stripped.split("]")[0].strip("[] ").split(".")
-            if current == section or current == key.split("."):
-                header = (number, line.index("[") + 2, line)
-        inside = current == section or (current == [""] and not section)
-        word = stripped.split("=")[0].strip()
-        if "=" in stripped and (
-            (inside and word == leaf) or word == key or ".".join([*current, word]) == key
-        ):
-            return number, line.index(word) + 1, line
-    return header
+def describe(key: str) -> str:
+    """The sentence that the specification has for a key."""
+    return _fields()[key].description or ""
 
 
-def _collect(path: Path, report: _Report, seen: tuple[Path, ...]) -> tuple[dict[str, Any], dict[str, Origin]]:
-    """Values and origins of a file over those of its base."""
-    try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
-    except tomllib.TOMLDecodeError as error:
-        raise MachineError(f"{path}: error: this is not TOML: {error}") from None
-    values: dict[str, Any] = {}
-    origins: dict[str, Origin] = {}
-    base = raw.pop("base", None)
-    if base is not None:
-        parent = find(str(base))
-        if parent in seen or parent == path:
-            raise MachineError(f"{path}: error: base: {base} is a base of itself")
-        values, origins = _collect(parent, _Report(parent), (*seen, path))
+def value_of(spec: MachineSpec, key: str) -> Any:
+    """The value at a key path."""
+    section, *rest = key.split(".")
+    found = getattr(spec, section)
+    if section == "timing":
+        found = found[rest.pop(0)]
+    return getattr(found, rest[0])
+
+
+def _fields() -> dict[str, FieldInfo]:
+    """The specification's leaves by key path."""
+    found: dict[str, FieldInfo] = {}
+    for section, info in MachineSpec.model_fields.items():
+        model = info.annotation
+        if isinstance(model, type) and issubclass(model, Section):
+            found |= {f"{section}.{name}": leaf for name, leaf in model.model_fields.items()}
+        elif section == "timing":
+            for name in TIMING_CLASSES:
+                found |= {f"timing.{name}.{key}": leaf for key, leaf in TimingClass.model_fields.items()}
+    return found
+
+
+def _collect(path: Path, seen: tuple[Path, ...]) -> tuple[_Draft, list[Report]]:
+    """The values of a file over those of its bases, and one report a file, this file's first."""
+    report = Report(path)
+    raw = report.parse()
+    draft, reports = _Draft(), [report]
+    parent = _parent(raw.pop("base", None), path, seen, report)
+    if parent is not None:
+        draft, more = _collect(parent, (*seen, path.resolve()))
+        reports += more
     for key, leaf in _leaves(raw):
+        draft.reports[key] = report
         if key in PLAIN:
-            values[key] = leaf
+            draft.values[key] = leaf
         else:
-            _enter(values, origins, key, leaf, report)
-    return values, origins
+            _enter(draft, key, leaf, report)
+    return draft, reports
+
+
+def _parent(base: Any, path: Path, seen: tuple[Path, ...], report: Report) -> Path | None:
+    """The file of a base, or None when there is none or after reporting what is wrong with it."""
+    if base is None:
+        return None
+    if not isinstance(base, str):
+        report.add("base", "should be a machine's name or file")
+        return None
+    try:
+        parent = find(base, path.parent)
+    except InputError as error:
+        report.add("base", error.message, error.hint)
+        return None
+    if parent.resolve() in (*seen, path.resolve()):
+        report.add("base", f"{base} is a base of itself")
+        return None
+    return parent
 
 
 def _leaves(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -150,91 +169,106 @@ def _leaves(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, A
             yield prefix + key, value
 
 
-def _enter(values: dict[str, Any], origins: dict[str, Origin], key: str, leaf: Any, report: _Report) -> None:
-    """Take one `[value, origin, source]`; says what is wrong with its form."""
-    if not isinstance(leaf, list) or len(leaf) < 2 or leaf[1] not in ORIGINS:
-        report.add(key, 'a value is written [value, "origin", "source"]', f"origins: {', '.join(ORIGINS)}")
+def _enter(draft: _Draft, key: str, leaf: Any, report: Report) -> None:
+    """Take one `[value, origin, source]`; says what is wrong with its form or its name."""
+    if key not in _fields():
+        if not _unknown_class(key, report):
+            report.add(key, "there is no such value", did_you_mean(key, [*_fields(), *PLAIN, "base"]))
+        return
+    if not isinstance(leaf, list) or not 2 <= len(leaf) <= 3 or not isinstance(leaf[1], str):
+        report.add(key, FORM, f"origins: {', '.join(ORIGINS)}")
+        draft.origins[key] = Origin("")
         return
     value, word, source = leaf[0], leaf[1], leaf[2] if len(leaf) > 2 else ""
-    if word == "published" and not source:
+    if word not in ORIGINS:
+        hint = did_you_mean(word, ORIGINS) or f"origins: {', '.join(ORIGINS)}"
+        report.add(key, f"there is no origin {word!r}", hint)
+    elif word == "published" and not source:
         report.add(key, "a published value names its source")
-    _put(values, key, value)
-    origins[key] = Origin(word, str(source))
+    put(draft.values, key, tuple(value) if isinstance(value, list) else value)
+    draft.origins[key] = Origin(word, str(source))
 
 
-def _put(values: dict[str, Any], key: str, value: Any) -> None:
+def _unknown_class(key: str, report: Report) -> bool:
+    """Report a timing class that does not exist, once."""
+    parts = key.split(".")
+    if parts[0] != "timing" or len(parts) != 3 or parts[1] in TIMING_CLASSES:
+        return False
+    name = f"timing.{parts[1]}"
+    report.add(name, "there is no such timing class", did_you_mean(parts[1], TIMING_CLASSES), once=True)
+    return True
+
+
+def put(values: dict[str, Any], key: str, value: Any) -> None:
+    """Set a leaf of nested tables."""
     *sections, leaf = key.split(".")
     for section in sections:
         values = values.setdefault(section, {})
     values[leaf] = value
 
 
-def known_keys() -> list[str]:
-    """Every key path that a machine file can hold."""
-    keys: list[str] = []
-    for section, info in MachineSpec.model_fields.items():
-        model = info.annotation
-        if isinstance(model, type) and issubclass(model, Section):
-            keys += [f"{section}.{name}" for name in model.model_fields]
-    for name in TIMING_CLASSES:
-        keys += [f"timing.{name}.{field}" for field in TimingClass.model_fields]
-    return keys
-
-
-def describe(key: str) -> str:
-    """The sentence that the specification has for a key."""
-    section, *rest = key.split(".")
-    if section == "timing":
-        return TimingClass.model_fields[rest[-1]].description or ""
-    model = MachineSpec.model_fields[section].annotation
-    assert isinstance(model, type) and issubclass(model, Section)
-    return model.model_fields[rest[0]].description or ""
-
-
-def _override(values: dict[str, Any], origins: dict[str, Origin], setting: str) -> None:
-    key, equals, text = setting.partition("=")
-    key = key.strip()
-    if not equals:
-        raise InputError(f"{setting!r} is no setting", hint="write key=value, such as l1.ways=8")
-    if key not in known_keys():
-        close = difflib.get_close_matches(key, known_keys(), n=1)
-        raise InputError(
-            f"the machine has no {key!r}", hint=f"did you mean {close[0]}?" if close else "see: machine show"
-        )
-    _put(values, key, text.strip())
-    origins[key] = Origin("set", "given on the command line or by the program")
-
-
-def _validate(values: dict[str, Any], report: _Report) -> MachineSpec | None:
-    """The specification, or None after adding every error to the report."""
+def _validate(draft: _Draft, report: Report) -> MachineSpec | None:
+    """The specification, or None after adding every error to the reports; `report` is the file's own."""
+    values = draft.values
     timing = values.setdefault("timing", {})
     for name in TIMING_CLASSES:
         if name not in timing:
             report.add("timing", f"the class {name} is missing")
-    for name in timing:
-        if name not in TIMING_CLASSES:
-            close = difflib.get_close_matches(name, TIMING_CLASSES, n=1)
-            hint = f"did you mean {close[0]}?" if close else ""
-            report.add(f"timing.{name}", "there is no such timing class", hint)
     try:
-        return MachineSpec.model_validate(values)
+        spec = MachineSpec.model_validate(values, strict=True)
     except ValidationError as error:
-        for problem in error.errors():
-            _explain(report, problem)
-    return None
+        for key, message, hint in _explain(error, draft):
+            draft.reports.get(key, report).add(key, message, hint)
+        return None
+    for key, message in contradictions(spec):
+        draft.reports.get(key, report).add(key, message)
+    return spec
 
 
-def _explain(report: _Report, problem: Any) -> None:
-    """One finding of pydantic in our words."""
-    key = ".".join(str(part) for part in problem["loc"] if not isinstance(part, int))
-    if problem["type"] == "extra_forbidden":
-        close = difflib.get_close_matches(key, known_keys(), n=1)
-        report.add(key, "there is no such value", f"did you mean {close[0]}?" if close else "")
-    elif problem["type"] == "missing":
-        report.add(key, "is missing")
-    else:
-        text = str(problem["msg"]).removeprefix("Value error, ").removeprefix("Input should be ")
-        given = "" if isinstance(problem["input"], dict) else f" (it is {problem['input']!r})"
-        report.add(
-            key or "machine", f"should be {text}{given}" if "should" in problem["msg"] else text + given
-        )
+def _explain(error: ValidationError, draft: _Draft) -> Iterator[tuple[str, str, str]]:
+    """Key, sentence and hint of each of pydantic's findings; what is reported already is left out."""
+    for problem in error.errors():
+        key = ".".join(str(part) for part in problem["loc"] if not isinstance(part, int))
+        if key in draft.origins and draft.origins[key].word not in (*ORIGINS, "set"):
+            continue
+        if problem["type"] == "missing":
+            yield key, "is missing", ""
+        elif problem["type"] == "value_error":
+            yield key, problem["msg"].removeprefix("Value error, "), ""
+        else:
+            wanted = problem["msg"].removeprefix("Input should be ")
+            words = re.findall(r"'(\w+)'", wanted) if problem["type"] == "literal_error" else []
+            hint = did_you_mean(str(problem["input"]), words)
+            yield key, f"should be {wanted}, not {problem['input']!r}", hint
+
+
+def _override(draft: _Draft, settings: Sequence[str]) -> MachineSpec:
+    """The specification with settings of the form `key=value`; raises InputError."""
+    for setting in settings:
+        key, equals, text = (part.strip() for part in setting.partition("="))
+        if not equals:
+            raise InputError(f"{setting!r} is no setting", hint="write key=value, such as l1.ways=8")
+        if key not in _fields():
+            hint = did_you_mean(key, _fields()) or "`tinygpu machine show NAME` lists the values"
+            raise InputError(f"the machine has no {key}", hint=hint)
+        put(draft.values, key, _literal(text))
+        draft.origins[key] = Origin("set", "given for this run")
+    try:
+        spec = MachineSpec.model_validate(draft.values, strict=True)
+    except ValidationError as error:
+        found = list(_explain(error, draft))
+        hint = next((hint for _, _, hint in found if hint), "")
+        raise InputError("\n".join(f"{key}: {message}" for key, message, _ in found), hint=hint) from None
+    problems = contradictions(spec)
+    if problems:
+        raise InputError("\n".join(f"{key}: {message}" for key, message in problems))
+    return spec
+
+
+def _literal(text: str) -> Any:
+    """A value as TOML would have it; a word needs no quotes."""
+    try:
+        value = tomllib.loads(f"value = {text}")["value"]
+    except (tomllib.TOMLDecodeError, KeyError):
+        return text
+    return tuple(value) if isinstance(value, list) else value

@@ -1,0 +1,1 @@
+"""The commands of `tinygpu`, one file each; each module has a click `command`."""
