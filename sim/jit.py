@@ -46,10 +46,11 @@ def fingerprint(*patterns: str) -> str:
     Numba looks only at a function's own file to decide whether its cached machine code is
     current; the code of its callees is linked in. So the cache folder's name says it all.
     """
-    digest = hashlib.sha256(f"{sys.version}{numba.__version__}".encode())
+    digest = hashlib.sha256(f"{sys.version}{numba.__version__}{_ROOT}".encode())
     for pattern in patterns:
         for path in sorted(_ROOT.glob(pattern)):
-            digest.update(path.name.encode() + path.read_bytes())
+            # Numba keys its index by path and time of change, so these belong to the name as well.
+            digest.update(f"{path.name} {path.stat().st_mtime_ns} ".encode() + path.read_bytes())
     return digest.hexdigest()[:16]
 
 
@@ -72,11 +73,18 @@ def cache_folder() -> Path | None:
         return None
 
 
+# What the compiled core is made of: its functions, and the records and numbers that are linked in.
+CORE_SOURCES = (
+    "sim/units/*.py", "sim/schedulers/*.py", "sim/jit.py", "sim/rows.py", "sim/pieces.py", "sim/packed.py",
+    "sim/spec.py", "sim/state.py", "sim/counters.py", "sim/isa_numbers.py", "isa/table.py",
+)  # fmt: skip
+
+
 @functools.cache
 def core_cache() -> str | None:
     """The folder of the core as its sources stand now, inside the cache folder."""
     folder = cache_folder()
-    return None if folder is None else str(folder / f"core-{fingerprint('sim/**/*.py')}")
+    return None if folder is None else str(folder / f"core-{fingerprint(*CORE_SOURCES)}")
 
 
 def core(function: F) -> F:

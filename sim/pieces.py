@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -31,6 +32,8 @@ Piece = Callable[[Any, Any, Any, int, int, int], int]
 # The order gives each piece its place in device.entries.
 NAMES = ("run_sm", "lsu_step", "respond", "issue", "memory", "warp_wide", "control", "retire",
          "memory_advance", "serve_blocks")  # fmt: skip
+
+KEPT_VERSIONS = 6  # compiled cores that stay in the cache folder
 
 _I64 = ir.IntType(64)
 _BYTES = ir.IntType(8).as_pointer()
@@ -116,6 +119,8 @@ def install(device: Any, notice: Callable[[str], None] | None = None) -> None:
 def _compile_together() -> None:
     """Fill the cache with a second process's help: each takes every other piece."""
     marker = _marker()
+    if marker is not None:
+        _prune(marker.parent.parent)
     helper = None
     if marker is not None and (os.cpu_count() or 1) > 1:
         command = [sys.executable, "-c", "from tinygpu.sim.pieces import compile_half; compile_half(1)"]
@@ -128,6 +133,13 @@ def _compile_together() -> None:
     if marker is not None:
         marker.parent.mkdir(parents=True, exist_ok=True)
         marker.write_text(time.strftime("%Y-%m-%d\n"))
+
+
+def _prune(folder: Path) -> None:
+    """Drop the machine code of versions that were compiled longest ago."""
+    versions = sorted(folder.glob("core-*"), key=lambda path: path.stat().st_mtime, reverse=True)
+    for old in versions[KEPT_VERSIONS:]:
+        shutil.rmtree(old, ignore_errors=True)
 
 
 # The pieces in two halves that take about the same time to compile.
