@@ -99,6 +99,11 @@ def invoke(arguments: Sequence[str] | None = None) -> int:
         return 130
     except click.ClickException as error:
         return _usage(error)
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("tinygpu"):
+            raise
+        complain(f"the package {error.name} is missing", "`tinygpu doctor` says what else is")
+        return 4
     except OSError as error:
         return _operating_system(error)
     except Exception as error:
