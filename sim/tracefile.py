@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import secrets
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -151,11 +151,23 @@ def save(trace: TraceData, path: str | Path) -> int:
         records = getattr(trace, table)
         for name in dtype.names or ():
             columns[f"{table}.{name}"] = np.ascontiguousarray(records[name])
+    return write_whole(path, lambda file: np.savez_compressed(file, allow_pickle=False, **columns))
+
+
+def write_whole(path: Path, write: Callable[[IO[bytes]], None]) -> int:
+    """Let `write` fill a file beside `path` and put it there in one step; its bytes.
+
+    Raises OSError with the name that the user gave.
+    """
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
     try:
         with temporary.open("xb") as file:
-            np.savez_compressed(file, allow_pickle=False, **columns)
+            write(file)
         temporary.replace(path)
+    except OSError as error:
+        if error.filename == str(temporary):
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        raise
     finally:
         temporary.unlink(missing_ok=True)
     return path.stat().st_size

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +13,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from ..isa.errors import InputError
-from ..sim.tracefile import TraceData
+from ..sim.tracefile import TraceData, write_whole
 from . import timeline_panels as panels
 from .palette import INK
 from .warp_rows import WarpRow, busiest_window, coverage, issue_share, state_shares, warp_rows
@@ -197,14 +196,6 @@ def _shape(sizes: Sequence[int]) -> str:
 
 
 def _write(figure: Figure, path: Path) -> int:
-    """Save beside the place under another name, then put it there in one step."""
     suffix = path.suffix.lower()
     metadata: Any = METADATA[suffix]
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        with temporary.open("xb") as file:
-            figure.savefig(file, format=suffix[1:], metadata=metadata)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
-    return path.stat().st_size
+    return write_whole(path, lambda file: figure.savefig(file, format=suffix[1:], metadata=metadata))

@@ -5,13 +5,22 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from tinygpu.isa.checks import CheckResult, CountResult
 from tinygpu.sim.counters import DEVICE_NAMES, NAMES
 from tinygpu.sim.metrics import Peak
-from tinygpu.viz.report_view import HotLine, ReportView
+from tinygpu.sim.result import RunResult
+from tinygpu.sim.state import PROFILE, STATES
 
 GOOD = CheckResult("C", True, 1.2e-5, 3.1e-7, None, None, None, 9, "~", 0, 65536)
 BAD = CheckResult("C", False, 2.5, 0.5, (3, 4), 1.5, 4.0, 9, "~", 7, 65536)
+
+
+LISTING = (
+    {"file": "matmul.s", "line": 31, "source": "ld.global.f32 a, [pa]"},
+    {"file": "matmul.s", "line": 40, "source": "fma.f32 acc, x, y, acc"},
+)
 
 
 def counters(**values: int) -> dict[str, int]:
@@ -19,9 +28,18 @@ def counters(**values: int) -> dict[str, int]:
     return dict.fromkeys((*NAMES, *DEVICE_NAMES), 0) | values
 
 
-def demo_view(**changes: Any) -> ReportView:
+def demo_profile() -> np.ndarray[Any, Any]:
+    """40 warp-cycles stalled at the load, 30 at the multiply-add, for the result below."""
+    profile = np.zeros(2, PROFILE)
+    profile["issued"] = [100, 1600]
+    profile["stall"][0, STATES.index("long_scoreboard")] = 40
+    profile["stall"][1, STATES.index("short_scoreboard")] = 30
+    return profile
+
+
+def demo_result(**changes: Any) -> RunResult:
     """A tiled matrix product as it could be; keywords replace its values."""
-    view = ReportView(
+    result = RunResult(
         program="matmul", file="matmul.s", machine="h200", grid=(16, 16, 1), block=(16, 16, 1), seed=0,
         cycles=20000, launch_cycles=2000, clock_mhz=2000.0, wall_seconds=2.0, sms=132,
         counters=counters(
@@ -42,10 +60,7 @@ def demo_view(**changes: Any) -> ReportView:
         verdict="latency bound: no unit is above 60 % of its peak; warps wait for global memory",
         occupancy={"warps": 16, "max_warps": 64, "blocks": 2, "limiter": "blocks of the grid",
                    "next_step": "more blocks: the grid has 1.94 an SM"},
-        lines=[
-            HotLine("matmul.s:31", "ld.global.f32 a, [pa]", 40, "long_scoreboard", 100),
-            HotLine("matmul.s:40", "fma.f32 acc, x, y, acc", 30, "short_scoreboard", 1600),
-        ],
+        profile=demo_profile(), listing=LISTING, digest="", metrics={"dram_burst_bytes": 32},
         correct=True, checks=[GOOD], counts=[CountResult("sectors_per_request", 3, True, 4.0, 4.0, 12)],
     )  # fmt: skip
-    return replace(view, **changes)
+    return replace(result, **changes)

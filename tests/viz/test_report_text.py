@@ -6,14 +6,14 @@ import re
 
 import numpy as np
 import pytest
-from synthetic_report import BAD, counters, demo_view
+from synthetic_report import BAD, counters, demo_result
 
 from tinygpu.isa.checks import CheckResult, CountResult
 from tinygpu.sim.metrics import Peak
 from tinygpu.sim.state import PROFILE, STATES
 from tinygpu.viz import report_memory
-from tinygpu.viz.report_text import render_view
-from tinygpu.viz.report_view import hottest_lines
+from tinygpu.viz.report_lines import hottest_lines
+from tinygpu.viz.report_text import render
 
 
 def section(text: str, first: str) -> list[str]:
@@ -22,7 +22,7 @@ def section(text: str, first: str) -> list[str]:
 
 
 def test_head_says_what_ran_how_long_and_how_right() -> None:
-    assert section(render_view(demo_view()), "matmul") == [
+    assert section(render(demo_result()), "matmul") == [
         "matmul (matmul.s) on h200",
         "launch      grid 16 x 16 = 256 blocks, block 16 x 16, seed 0",
         "correct     C: 65,536 elements, largest error 3.1e-07 relative, 1.2e-05 absolute",
@@ -33,9 +33,15 @@ def test_head_says_what_ran_how_long_and_how_right() -> None:
     ]
 
 
+def test_what_was_set_is_said() -> None:
+    text = render(demo_result(settings={"N": "128", "l1.ways": "8"}))
+    assert "\nset         N = 128, l1.ways = 8\n" in text
+    assert "\nset " not in render(demo_result())
+
+
 def test_a_wrong_result_says_where_and_by_how_much() -> None:
     wrong_count = CountResult("conflicts", -1, False, 0.0, 32.0, 14)
-    text = render_view(demo_view(checks=[BAD], counts=[wrong_count], correct=False))
+    text = render(demo_result(checks=[BAD], counts=[wrong_count], correct=False))
     assert "WRONG       C (line 9): 7 of 65,536 elements; first [3, 4] is 4.0, should be 1.5" in text
     assert "counts      0 of 1 as stated" in text
     assert "conflicts (line 14) is 32, should be 0" in text
@@ -43,12 +49,12 @@ def test_a_wrong_result_says_where_and_by_how_much() -> None:
 
 def test_exact_results_and_unchecked_ones() -> None:
     exact = CheckResult("out", True, 0, 0, None, None, None, 3, "==", 0, 64)
-    assert "correct     out: 64 elements equal" in render_view(demo_view(checks=[exact]))
-    assert "unchecked   the program states no expectation" in render_view(demo_view(checks=[]))
+    assert "correct     out: 64 elements equal" in render(demo_result(checks=[exact]))
+    assert "unchecked   the program states no expectation" in render(demo_result(checks=[]))
 
 
 def test_peaks_with_bars_and_the_verdict() -> None:
-    lines = section(render_view(demo_view(), unicode=False), "share of peak")
+    lines = section(render(demo_result(), unicode=False), "share of peak")
     assert (
         lines[1]
         == "  issue         ##########..............  41.2 %  0.41 warp instructions a scheduler and cycle"
@@ -59,20 +65,20 @@ def test_peaks_with_bars_and_the_verdict() -> None:
 
 def test_a_unit_without_a_peak_has_no_share() -> None:
     lines = section(
-        render_view(demo_view(peaks=[Peak("DRAM", float("nan"), "")]), unicode=False), "share of peak"
+        render(demo_result(peaks=[Peak("DRAM", float("nan"), "")]), unicode=False), "share of peak"
     )
     assert lines[1] == "  DRAM          ........................       -"
 
 
 def test_occupancy_with_limiter_and_next_step() -> None:
-    assert section(render_view(demo_view()), "occupancy") == [
+    assert section(render(demo_result()), "occupancy") == [
         "occupancy   16 of 64 warps an SM (25.0 %): 2 blocks an SM, limited by blocks of the grid",
         "            more blocks: the grid has 1.94 an SM",
     ]
 
 
 def test_stalls_are_sorted_and_sum_to_a_hundred() -> None:
-    text = render_view(demo_view(stalls={"selected": 1, "wait": 1, "long_scoreboard": 1, "barrier": 0}))
+    text = render(demo_result(stalls={"selected": 1, "wait": 1, "long_scoreboard": 1, "barrier": 0}))
     lines = section(text, "where the warps' time went")
     assert lines[0].endswith("(100 % = 3 warp-cycles)")
     shares = [float(re.findall(r"([\d.]+) %$", line)[0]) for line in lines[1:4]]
@@ -82,7 +88,7 @@ def test_stalls_are_sorted_and_sum_to_a_hundred() -> None:
 
 
 def test_memory_table_by_hand() -> None:
-    assert section(render_view(demo_view()), "memory") == [
+    assert section(render(demo_result()), "memory") == [
         "memory",
         "                 requests  sectors  /request  hit rate    bytes",
         "  global loads      1,000    4,000         4         -   128 kB",
@@ -96,7 +102,7 @@ def test_memory_table_by_hand() -> None:
 
 
 def test_shared_table_by_hand() -> None:
-    assert section(render_view(demo_view()), "shared memory") == [
+    assert section(render(demo_result()), "shared memory") == [
         "shared memory",
         "          requests  wavefronts  /request  conflicts",
         "  loads     64,000      96,000       1.5     32,000",
@@ -122,12 +128,12 @@ def test_bursts_of_another_size_and_local_traffic() -> None:
 
 
 def test_no_traffic_no_tables() -> None:
-    text = render_view(demo_view(counters=counters(warp_instructions=1, thread_instructions=1)))
+    text = render(demo_result(counters=counters(warp_instructions=1, thread_instructions=1)))
     assert "\nmemory\n" not in text and "requests" not in text
 
 
 def test_hottest_lines_in_the_report() -> None:
-    assert section(render_view(demo_view()), "hottest lines")[1:] == [
+    assert section(render(demo_result()), "hottest lines")[1:] == [
         "  40.0 %  matmul.s:31  long scoreboard   ld.global.f32 a, [pa]",
         "  30.0 %  matmul.s:40  short scoreboard  fma.f32 acc, x, y, acc",
     ]
@@ -155,27 +161,27 @@ def test_hottest_lines_sum_a_lines_instructions_and_leave_out_ready_warps() -> N
 
 @pytest.mark.parametrize("width", [72, 80, 100, 200])
 def test_no_line_is_wider_than_asked(width: int) -> None:
-    view = demo_view(checks=[BAD], warnings=["a word " * 60], verdict="long " * 60)
-    wide = [line for line in render_view(view, width).splitlines() if len(line) > width]
+    result = demo_result(checks=[BAD], warnings=["a word " * 60], verdict="long " * 60)
+    wide = [line for line in render(result, width).splitlines() if len(line) > width]
     assert wide == []
 
 
 def test_colour_changes_nothing_but_colour() -> None:
-    plain, coloured = render_view(demo_view(), 100), render_view(demo_view(), 100, True)
+    plain, coloured = render(demo_result(), 100), render(demo_result(), 100, True)
     assert "\x1b[" not in plain and "\x1b[32mcorrect" in coloured
     assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == plain
 
 
 def test_an_interrupted_run_says_so_and_warnings_come_last() -> None:
-    text = render_view(demo_view(interrupted=True, warnings=["lane 3 read from an inactive lane"]))
+    text = render(demo_result(interrupted=True, warnings=["lane 3 read from an inactive lane"]))
     assert "time        interrupted after 20,000 cycles" in text
     assert text.endswith("warning: lane 3 read from an inactive lane")
 
 
 def test_nothing_happened_is_no_division_by_zero() -> None:
-    view = demo_view(
+    result = demo_result(
         cycles=0, wall_seconds=0.0, counters=counters(), stalls={},
         schedulers=dict.fromkeys(("issued", "stalled", "empty"), 0),
-        lines=[], occupancy={},
+        occupancy={},
     )  # fmt: skip
-    assert "0 warp instructions, 0 lanes each; IPC 0" in render_view(view)
+    assert "0 warp instructions, 0 lanes each; IPC 0" in render(result)

@@ -1,15 +1,13 @@
-"""What a report says, as plain values: gathered from a result once, so that rendering only renders."""
+"""The source lines at which warps stood longest."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from ..isa.checks import CheckResult, CountResult
-from ..sim.metrics import Peak
 from ..sim.state import STATES
 
 Array = np.ndarray[Any, Any]
@@ -25,41 +23,6 @@ class HotLine:
     stalled: int
     state: str
     issued: int
-
-
-@dataclass(frozen=True, slots=True)
-class ReportView:
-    """Everything that a report prints. Counters of SMs and device stand in one mapping."""
-
-    program: str
-    file: str
-    machine: str
-    grid: Sequence[int]
-    block: Sequence[int]
-    seed: int
-    cycles: int
-    launch_cycles: int
-    clock_mhz: float
-    wall_seconds: float
-    sms: int
-    counters: Mapping[str, int]
-    stalls: Mapping[str, int]
-    schedulers: Mapping[str, int]
-    peaks: Sequence[Peak]
-    verdict: str
-    occupancy: Mapping[str, Any]
-    lines: Sequence[HotLine] = ()
-    correct: bool | None = None
-    checks: Sequence[CheckResult] = ()
-    counts: Sequence[CountResult] = ()
-    warnings: Sequence[str] = ()
-    interrupted: bool = False
-    rates: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def simulated_seconds(self) -> float:
-        """Cycles at the machine's clock."""
-        return self.cycles / (self.clock_mhz * 1e6)
 
 
 def hottest_lines(profile: Array, listing: Sequence[Mapping[str, Any]], most: int = 5) -> list[HotLine]:
