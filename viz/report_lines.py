@@ -41,7 +41,7 @@ def hottest_lines(profile: Array, listing: Sequence[Mapping[str, Any]], most: in
         if not stall.sum():
             continue
         entry = listing[pcs[0]]
-        text = str(entry.get("source") or entry.get("text", ""))
+        text = statement(str(entry.get("source") or entry.get("text", "")))
         found.append(
             HotLine(
                 place=f"{file}:{line}" if line else f"pc {pcs[0]}",
@@ -52,3 +52,8 @@ def hottest_lines(profile: Array, listing: Sequence[Mapping[str, Any]], most: in
             )
         )
     return sorted(found, key=lambda one: -one.stalled)[:most]
+
+
+def statement(source: str) -> str:
+    """A source line without its comment, its spaces made single."""
+    return " ".join(source.split("//")[0].split())

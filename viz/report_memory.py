@@ -6,44 +6,50 @@ from collections.abc import Mapping
 
 from .text_layout import number, percent, size
 
-SECTOR_BYTES = 32
+NONE = float("nan")
 Row = tuple[str, ...]
 
 
 def memory_table(counters: Mapping[str, int], rates: Mapping[str, float]) -> list[Row]:
-    """Name, requests, sectors, sectors a request, hit rate, bytes; rows without traffic are left out.
+    """Name, requests, sectors, sectors a request, hits, merges, bytes; rows without traffic are left out.
 
-    rates: `dram_burst_bytes`, bytes of a burst. A hit is found where it was looked for; sectors that
-    were already on the way count as neither hit nor miss but are part of the accesses.
+    rates: `dram_burst_bytes`, bytes of a burst; a sector has 32. Hits are the share of the looked-up sectors that were
+    there, merges the share that was already on the way for somebody else.
     """
-    rows: list[Row] = [("", "requests", "sectors", "/request", "hit rate", "bytes")]
+    rows: list[Row] = [("", "requests", "sectors", "/request", "hits", "merges", "bytes")]
 
-    def row(name: str, requests: int, sectors: int, hits: float, unit: int = SECTOR_BYTES) -> None:
+    def row(
+        name: str,
+        requests: int,
+        sectors: int,
+        hits: float = NONE,
+        merges: float = NONE,
+        unit: int = SECTOR_BYTES,
+    ) -> None:
         if requests or sectors:
             each = number(round(sectors / requests, 3)) if requests else "-"
             asked = number(requests) if requests else "-"
-            rows.append((name, asked, number(sectors), each, percent(hits), size(sectors * unit)))
+            found = percent(hits), percent(merges)
+            rows.append((name, asked, number(sectors), each, *found, size(sectors * unit)))
 
-    none = float("nan")
     for kind in ("load", "store", "atomic"):
-        requests = counters[f"global_{kind}_requests"]
-        row(f"global {kind}s", requests, counters[f"global_{kind}_sectors"], none)
+        row(f"global {kind}s", counters[f"global_{kind}_requests"], counters[f"global_{kind}_sectors"])
     local = counters["local_load_requests"] + counters["local_store_requests"]
-    row("local", local, counters["local_sectors"], none)
-    accesses = counters["l1_accesses"]
-    row("L1 look-ups", 0, accesses, _ratio(counters["l1_hits"], accesses))
-    accesses = counters["l2_accesses"]
+    row("local", local, counters["local_sectors"])
+    looked = counters["l1_accesses"]
+    row("L1 look-ups", 0, looked, _ratio(counters["l1_hits"], looked), _ratio(counters["l1_merges"], looked))
+    sent = sum(counters[f"l2_{kind}_sectors"] for kind in ("read", "write", "atomic"))
+    row("SM to L2", counters["l2_requests"], sent)
+    looked = counters["l2_accesses"]
     hits = counters["l2_hits"] + counters["l2_far_hits"]
-    row("L2 look-ups", counters["l2_requests"], accesses, _ratio(hits, accesses))
-    row("L2 writes", 0, counters["l2_writes"] + counters["l2_atomics"], none)
-    burst = int(rates.get("dram_burst_bytes", SECTOR_BYTES))
+    row("L2 look-ups", 0, looked, _ratio(hits, looked), _ratio(counters["l2_merges"], looked))
+    burst = int(rates.get("dram_burst_bytes", 32))
+    row("DRAM reads", 0, counters["dram_read_bursts"], unit=burst)
+    row("DRAM writes", 0, counters["dram_write_bursts"], unit=burst)
     bursts = counters["dram_row_hits"] + counters["dram_row_misses"]
-    row("DRAM reads", 0, counters["dram_read_bursts"], none, burst)
-    row("DRAM writes", 0, counters["dram_write_bursts"], none, burst)
     if bursts:
-        rows.append(
-            ("DRAM row hits", "-", number(bursts), "-", percent(counters["dram_row_hits"] / bursts), "")
-        )
+        hits = counters["dram_row_hits"]
+        rows.append(("DRAM rows", "-", number(bursts), "-", percent(hits / bursts), "-", ""))
     return rows
 
 
@@ -61,4 +67,4 @@ def shared_table(counters: Mapping[str, int]) -> list[Row]:
 
 
 def _ratio(part: int, whole: int) -> float:
-    return part / whole if whole else float("nan")
+    return part / whole if whole else NONE

@@ -169,7 +169,7 @@ def _stalls(result: RunResult, width: int, color: bool, unicode: bool) -> Iterat
 
 def _memory(result: RunResult, width: int, color: bool, unicode: bool) -> Iterator[str]:
     for title, rows, aligns in (
-        ("memory", memory_table(result.counters, result.metrics), "<>>>>>"),
+        ("memory", memory_table(result.counters, result.metrics), "<>>>>>>"),
         ("shared memory", shared_table(result.counters), "<>>>>"),
     ):
         if len(rows) > 1:
@@ -186,7 +186,7 @@ def _lines(result: RunResult, width: int, color: bool, unicode: bool) -> Iterato
     hottest = hottest_lines(result.profile, result.listing) if total else []
     if not hottest:
         return
-    yield paint("hottest lines", BOLD, color) + "  (share of the warps' time stalled there)"
+    yield paint("hottest lines", BOLD, color) + "  (share of the warps' time spent stalled before them)"
     rows = []
     for line in hottest:
         rows.append(

@@ -12,7 +12,7 @@ from tinygpu.isa.checks import CheckResult, CountResult
 from tinygpu.sim.metrics import Peak
 from tinygpu.sim.state import PROFILE, STATES
 from tinygpu.viz import report_memory
-from tinygpu.viz.report_lines import hottest_lines
+from tinygpu.viz.report_lines import hottest_lines, statement
 from tinygpu.viz.report_text import render
 
 
@@ -90,14 +90,14 @@ def test_stalls_are_sorted_and_sum_to_a_hundred() -> None:
 def test_memory_table_by_hand() -> None:
     assert section(render(demo_result()), "memory") == [
         "memory",
-        "                 requests  sectors  /request  hit rate    bytes",
-        "  global loads      1,000    4,000         4         -   128 kB",
-        "  global stores       250    1,000         4         -    32 kB",
-        "  L1 look-ups           -    4,000         -    25.0 %   128 kB",
-        "  L2 look-ups         500    2,000         4    60.0 %    64 kB",
-        "  L2 writes             -    1,000         -         -    32 kB",
-        "  DRAM reads            -      800         -         -  25.6 kB",
-        "  DRAM row hits         -      800         -    75.0 %",
+        "                 requests  sectors  /request    hits  merges    bytes",
+        "  global loads      1,000    4,000         4       -       -   128 kB",
+        "  global stores       250    1,000         4       -       -    32 kB",
+        "  L1 look-ups           -    4,000         -  25.0 %  25.0 %   128 kB",
+        "  SM to L2            750    3,000         4       -       -    96 kB",
+        "  L2 look-ups           -    2,000         -  60.0 %   0.0 %    64 kB",
+        "  DRAM reads            -      800         -       -       -  25.6 kB",
+        "  DRAM rows             -      800         -  75.0 %       -",
     ]
 
 
@@ -114,7 +114,7 @@ def test_shared_table_by_hand() -> None:
 def test_every_kind_of_traffic_gets_its_row(kind: str) -> None:
     made = counters(**{f"global_{kind}_requests": 2, f"global_{kind}_sectors": 5})
     rows = report_memory.memory_table(made, {})
-    assert rows[1:] == [(f"global {kind}s", "2", "5", "2.5", "-", "160 B")]
+    assert rows[1:] == [(f"global {kind}s", "2", "5", "2.5", "-", "-", "160 B")]
     made = counters(
         **{f"shared_{kind}_requests": 2, f"shared_{kind}_wavefronts": 6, f"shared_{kind}_conflicts": 4}
     )
@@ -124,7 +124,10 @@ def test_every_kind_of_traffic_gets_its_row(kind: str) -> None:
 def test_bursts_of_another_size_and_local_traffic() -> None:
     made = counters(dram_write_bursts=3, local_load_requests=1, local_store_requests=1, local_sectors=8)
     rows = report_memory.memory_table(made, {"dram_burst_bytes": 64})
-    assert rows[1:] == [("local", "2", "8", "4", "-", "256 B"), ("DRAM writes", "-", "3", "-", "-", "192 B")]
+    assert rows[1:] == [
+        ("local", "2", "8", "4", "-", "-", "256 B"),
+        ("DRAM writes", "-", "3", "-", "-", "-", "192 B"),
+    ]
 
 
 def test_no_traffic_no_tables() -> None:
@@ -157,6 +160,10 @@ def test_hottest_lines_sum_a_lines_instructions_and_leave_out_ready_warps() -> N
         ("pc 3", "bar.sync", 9, "barrier", 4),
     ]
     assert len(hottest_lines(profile, listing, most=1)) == 1
+
+
+def test_comments_and_columns_of_a_source_line_are_left_out() -> None:
+    assert statement("    ld.shared.f32 a[k],   [As]   // As[ty][k]") == "ld.shared.f32 a[k], [As]"
 
 
 @pytest.mark.parametrize("width", [72, 80, 100, 200])
