@@ -13,8 +13,8 @@ Row = tuple[str, ...]
 def memory_table(counters: Mapping[str, int], rates: Mapping[str, float]) -> list[Row]:
     """Name, requests, sectors, sectors a request, hits, merges, bytes; rows without traffic are left out.
 
-    rates: `dram_burst_bytes`, bytes of a burst; a sector has 32. Hits are the share of the looked-up sectors that were
-    there, merges the share that was already on the way for somebody else.
+    rates: `dram_burst_bytes`, bytes of a burst; a sector has 32. Hits are the share of the
+    looked-up sectors that were there, merges the share that was already on the way.
     """
     rows: list[Row] = [("", "requests", "sectors", "/request", "hits", "merges", "bytes")]
 
@@ -24,7 +24,7 @@ def memory_table(counters: Mapping[str, int], rates: Mapping[str, float]) -> lis
         sectors: int,
         hits: float = NONE,
         merges: float = NONE,
-        unit: int = SECTOR_BYTES,
+        unit: int = 32,
     ) -> None:
         if requests or sectors:
             each = number(round(sectors / requests, 3)) if requests else "-"
