@@ -17,21 +17,28 @@ from . import divergence, faults, frontend, scoreboard
 
 
 @core
-def arrive(device: Any, sm: Any, spec: Any, warp: Any, number: int, count: int, time: int) -> None:
-    """The running path of a warp arrives at barrier `number`; `count` threads are expected (0: all)."""
+def arrive(
+    device: Any, sm: Any, spec: Any, warp: Any, number: int, count: int, mask: int, time: int
+) -> None:
+    """Lanes of a warp's running path arrive at barrier `number`; `count` threads are expected (0: all)."""
     barrier = sm.blocks[warp.block].barriers[number]
-    lane = lowest_lane(warp.active)
+    lane = lowest_lane(mask)
     if barrier.arrived == 0:
         barrier.pc = warp.pc
         barrier.expected = count
         barrier.last = time
+        barrier.warps = 0
     elif count == 0 and barrier.pc != warp.pc:
         faults.raise_fault(device, sm, warp, faults.BARRIER_PLACES, lane, 0, barrier.pc, time)
     elif barrier.expected != count:
         faults.raise_fault(device, sm, warp, faults.BARRIER_COUNTS, lane, 0, barrier.pc, time)
-    if count and warp.active != warp.live:
-        faults.raise_fault(device, sm, warp, faults.BARRIER_DIVERGED, lane, 0, warp.pc, time)
-    barrier.arrived += 32 if count else popcount(warp.active)
+    if count:
+        if mask != warp.live:
+            faults.raise_fault(device, sm, warp, faults.BARRIER_DIVERGED, lane, 0, warp.pc, time)
+        if (barrier.warps >> warp.number) & 1:
+            faults.raise_fault(device, sm, warp, faults.BARRIER_TWICE, lane, 0, barrier.pc, time)
+        barrier.warps |= 1 << warp.number
+    barrier.arrived += 32 if count else popcount(mask)
     barrier.last = max(barrier.last, time) + spec.barrier_warp_cycles
     if count and barrier.arrived > count:
         faults.raise_fault(device, sm, warp, faults.BARRIER_COUNTS, lane, 0, barrier.pc, time)

@@ -11,7 +11,7 @@ from ..pieces import piece
 from ..rows import fill_row, lowest_lane
 from ..state import BRANCH_RESOLVING, LANES, MEMBAR, NEVER, SLEEPING, code_at
 from . import barriers, divergence, faults, registers, retire, scoreboard
-from .warp_wide import together, wait_for_others
+from .warp_wide import executing, together, wait_for_others
 
 
 @piece("control")
@@ -32,7 +32,7 @@ def control(device: Any, sm: Any, spec: Any, slot: int, mask: int, time: int) ->
     elif mask == 0:
         divergence.go(spec, warp, pc + 1)
     elif behaviour == B.BARRIER:
-        barrier(device, sm, spec, warp, code, time)
+        barrier(device, sm, spec, warp, code, mask, time)
     elif behaviour == B.WARP_BARRIER:
         if together(device, sm, spec, warp, code, 0, time):
             warp.wait_until = time + code.latency_cycles
@@ -141,18 +141,28 @@ def leave(device: Any, sm: Any, spec: Any, warp: Any, mask: int, time: int) -> N
 
 
 @core
-def barrier(device: Any, sm: Any, spec: Any, warp: Any, code: Any, time: int) -> None:
-    """bar.sync waits for the others, bar.arrive (mode 1) only counts."""
+def barrier(device: Any, sm: Any, spec: Any, warp: Any, code: Any, mask: int, time: int) -> None:
+    """bar.sync waits for the others, bar.arrive (mode 1) only counts; lanes guarded off go on."""
     threads = 0
     if code.barrier_count >= 0:
+        # A counted barrier is for whole warps: lanes that have parted come together first.
+        if mask == warp.active and mask != warp.live:
+            if not divergence.gather(warp, warp.live):
+                wait_for_others(spec, warp, divergence.SYNC, warp.pc, time)
+                return
+            mask = executing(warp, code)
         row = registers.source_row(device, sm, warp, code, code.barrier_count)
-        threads = peek32(row + 4 * lowest_lane(warp.active))
+        threads = peek32(row + 4 * lowest_lane(mask))
         if threads == 0 or threads % LANES:
-            lane = lowest_lane(warp.active)
-            faults.raise_fault(device, sm, warp, faults.BARRIER_NUMBER, lane, threads, 0, time)
-    barriers.arrive(device, sm, spec, warp, code.constant, threads, time)
+            faults.raise_fault(device, sm, warp, faults.BARRIER_NUMBER, lowest_lane(mask), threads, 0, time)
+    barriers.arrive(device, sm, spec, warp, code.constant, threads, mask, time)
     slot = warp.block
+    stay = warp.active & ~mask
     if code.mode == 1:
+        divergence.go(spec, warp, warp.pc + 1)
+    elif stay:
+        divergence.push(warp, warp.pc + 1, mask, warp.group, code.constant)
+        warp.active = stay
         divergence.go(spec, warp, warp.pc + 1)
     else:
         wait_for_others(spec, warp, code.constant, warp.pc + 1, time)

@@ -9,8 +9,8 @@ from ..jit import core
 (
     NONE, UNMAPPED, MISALIGNED, SHARED_BOUNDS, LOCAL_BOUNDS, PARAMETER_BOUNDS, BARRIER_PLACES,
     BARRIER_COUNTS, BARRIER_DIVERGED, BARRIER_NUMBER, TRAP, BAD_RETURN, FELL_OFF, MEMBER_SELF,
-    MEMBER_GUARD,
-) = range(15)  # fmt: skip
+    MEMBER_GUARD, BARRIER_TWICE,
+) = range(16)  # fmt: skip
 
 WORDS: dict[int, str] = {
     UNMAPPED: "address {address:#x} is outside every allocation",
@@ -27,6 +27,7 @@ WORDS: dict[int, str] = {
     FELL_OFF: "the program runs past its last instruction",
     MEMBER_SELF: "the member mask {address:#010x} does not name the lane itself",
     MEMBER_GUARD: "a lane named in a member mask does not take part, its guard is false",
+    BARRIER_TWICE: "a warp arrives twice in one phase of a barrier",
 }
 
 
