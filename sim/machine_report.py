@@ -63,7 +63,7 @@ class Report:
 
     def rendered(self) -> list[str]:
         """The errors as text, in the order of their lines."""
-        return [found.render() for found in sorted(self._found, key=lambda d: (d.line, d.column, d.message))]
+        return [found.render() for found in sorted(self._found, key=lambda d: (d.line, d.column))]
 
 
 def places(text: str) -> dict[str, Place]:

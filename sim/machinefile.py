@@ -53,6 +53,7 @@ class _Draft:
     values: dict[str, Any] = field(default_factory=dict)
     origins: dict[str, Origin] = field(default_factory=dict)
     reports: dict[str, Report] = field(default_factory=dict)
+    complete: bool = True  # no base is missing
 
 
 def names() -> list[str]:
@@ -68,7 +69,8 @@ def load(name: str, settings: Sequence[str] = ()) -> Machine:
     """
     path = find(name)
     draft, reports = _collect(path, ())
-    spec = _validate(draft, reports[0])
+    # Without its base a file lacks nearly everything, which nobody wants to be told.
+    spec = _validate(draft, reports[0]) if draft.complete else None
     problems = [problem for report in reports for problem in report.rendered()]
     if problems or spec is None:
         shown = problems[:20] + ([f"({len(problems) - 20} more errors)"] if len(problems) > 20 else [])
@@ -130,7 +132,9 @@ def _collect(path: Path, seen: tuple[Path, ...]) -> tuple[_Draft, list[Report]]:
     report = Report(path)
     raw = report.parse()
     draft, reports = _Draft(), [report]
-    parent = _parent(raw.pop("base", None), path, seen, report)
+    base = raw.pop("base", None)
+    parent = _parent(base, path, seen, report)
+    draft.complete = base is None
     if parent is not None:
         draft, more = _collect(parent, (*seen, path.resolve()))
         reports += more
@@ -211,9 +215,9 @@ def _validate(draft: _Draft, report: Report) -> MachineSpec | None:
     """The specification, or None after adding every error to the reports; `report` is the file's own."""
     values = draft.values
     timing = values.setdefault("timing", {})
-    for name in TIMING_CLASSES:
-        if name not in timing:
-            report.add("timing", f"the class {name} is missing")
+    missing = [name for name in TIMING_CLASSES if name not in timing]
+    if missing:
+        report.add("timing", f"without {', '.join(missing)}")
     try:
         spec = MachineSpec.model_validate(values, strict=True)
     except ValidationError as error:
