@@ -38,7 +38,7 @@ LOOKS: Mapping[str, Look] = {
     "no_instruction": Look("no instruction", YELLOW, "", "n", "n", 227),
     "branch_resolving": Look("branch resolving", YELLOW, "////", "b", "b", 227),
     "long_scoreboard": Look("long scoreboard (L1, L2, DRAM)", RED, "", "L", "L", 166),
-    "short_scoreboard": Look("short scoreboard (shared memory)", ORANGE, "", "S", "S", 214),
+    "short_scoreboard": Look("short scoreboard (shared, shuffle)", ORANGE, "", "S", "S", 214),
     "math_pipe_throttle": Look("math pipe throttle", PINK, "", "m", "m", 175),
     "mio_throttle": Look("MIO throttle", LIGHT_ORANGE, "////", "q", "q", 222),
     "lg_throttle": Look("LG throttle", LIGHT_RED, "////", "g", "g", 216),
