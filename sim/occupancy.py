@@ -82,16 +82,16 @@ def occupancy(spec: MachineSpec, threads: int, registers: int, shared_bytes: int
 def _check(spec: MachineSpec, threads: int, registers: int, shared_bytes: int) -> None:
     """Limits of one block, whatever else is resident."""
     sm = spec.sm
-    rows = (
-        ("threads in a block", threads, sm.block_threads),
-        ("registers a thread", registers, sm.thread_registers),
-        ("bytes of shared memory in a block", shared_bytes, sm.block_shared_bytes),
-    )
-    for name, wanted, most in rows:
-        if wanted > most:
-            raise LaunchError(f"the launch does not fit {spec.name}: {wanted} {name}, {most} at most")
     if threads < 1:
         raise LaunchError("a block needs at least one thread")
+    rows = (
+        ("threads in a block", threads, sm.block_threads, "smaller blocks, and more of them"),
+        ("registers a thread", registers, sm.thread_registers, "fewer values that are needed at a time"),
+        ("bytes of shared memory in a block", shared_bytes, sm.block_shared_bytes, "smaller tiles"),
+    )
+    for name, wanted, most, hint in rows:
+        if wanted > most:
+            raise LaunchError(f"{wanted:,} {name}; {spec.name} has {most:,} at most", hint=hint)
 
 
 def _refuse(
@@ -105,10 +105,13 @@ def _refuse(
         "warps": (warps, spec.sm.warps),
         "threads": (warps * 32, spec.sm.threads),
         "registers": (per_warp * round_up(warps, spec.sm.warp_unit), spec.sm.registers),
-        "shared memory": (shared, spec.sm.shared_bytes),
+        "shared memory": (shared, spec.sm.shared_bytes),  # bytes
     }
     wanted, available = needs.get(name, (1, 0))
-    raise LaunchError(f"no block fits an SM of {spec.name}: {name}: {wanted} needed, {available} there")
+    raise LaunchError(
+        f"no block fits an SM of {spec.name}: {wanted:,} {name} needed, {available:,} there",
+        hint="smaller blocks, and more of them" if name != "shared memory" else "smaller tiles",
+    )
 
 
 def carveout(spec: MachineSpec, shared: int) -> int:
@@ -126,7 +129,8 @@ def _next_step(
     if wanted * warps > sm.warps or wanted * warps * 32 > round_up(sm.threads, 32) or wanted > sm.blocks:
         if blocks * warps == sm.warps:
             return ""
-        return f"blocks of other sizes: {wanted} blocks of {warps} warps are too many for an SM"
+        size = "1 warp" if warps == 1 else f"{warps} warps"
+        return f"blocks of other sizes: {wanted} blocks of {size} are too many for an SM"
     needs = []
     if "registers" in limiters:
         per_warp = sm.registers // (wanted * round_up(warps, sm.warp_unit))
