@@ -232,11 +232,16 @@ def _communicates(instruction: Instruction) -> bool:
 
 
 def _mark_polling(program: Program, code: NDArray[Any]) -> None:
-    """A backward branch polls when its loop reads what another lane may change (a lock, a flag)."""
+    """A backward branch polls when its loop reads what another lane may change (a lock, a flag).
+
+    polling is 1, or 2 when the loop also reads a clock and so may end by itself.
+    """
     polled = [
         i.opcode.behaviour == Behaviour.ATOMIC or i.opcode.parts.get("cop") in (".cg", ".volatile")
         for i in program.instructions
     ]
     for pc, instruction in enumerate(program.instructions):
         if 0 <= instruction.target <= pc and instruction.opcode.behaviour == Behaviour.BRANCH:
-            code[pc]["polling"] = any(polled[instruction.target : pc + 1])
+            loop = slice(instruction.target, pc + 1)
+            clocked = any(i.opcode.behaviour == Behaviour.SPECIAL for i in program.instructions[loop])
+            code[pc]["polling"] = any(polled[loop]) * (2 if clocked else 1)

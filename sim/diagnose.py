@@ -115,16 +115,28 @@ def _stand(warp: Any, program: Program) -> str:
     return "\n    ".join(parts)
 
 
-def deadlock(state: MachineState, program: Program, block: tuple[int, int, int]) -> DeadlockError:
-    """Nothing can move any more."""
+def spinning(state: MachineState, polls: int) -> bool:
+    """Whether every warp waits, or has polled memory `polls` times since anything changed anywhere."""
+    warps = state.sms["warps"]
+    used = warps["used"] != 0
+    spins = (warps["spun_at"] == state.device[0].progress) & (warps["spins"] >= polls)
+    waits = (warps["active"] == 0) & (warps["memory_out"] == 0)
+    return bool((spins & used).any() and (spins | waits)[used].all())
+
+
+def deadlock(
+    state: MachineState, program: Program, block: tuple[int, int, int], polling: bool = False
+) -> DeadlockError:
+    """Nothing can move any more, or those that can only poll what nobody changes."""
     policy = state.spec.divergence.policy
     hint = ""
     if policy == "stack":
         hint = "under --divergence independent the paths of a warp take turns"
     waiting = where_are_they(state, program, block)
+    what = "every warp that can go on polls memory that nobody changes" if polling else "no warp can go on"
     row = state.device[0]
     return DeadlockError(
-        f"deadlock: no warp can go on after cycle {int(row.now) - int(row.started)}\n{waiting}", hint=hint
+        f"deadlock: {what} after cycle {int(row.now) - int(row.started)}\n{waiting}", hint=hint
     )
 
 

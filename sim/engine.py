@@ -25,6 +25,7 @@ from .units import dispatcher
 
 Progress = Callable[[int, float], None]  # simulated cycles so far, wall seconds so far
 BURST_CYCLES = 20_000  # between two looks at the clock, at other processes and for Ctrl-C
+WATCHDOG_POLLS = 4096  # of every warp, without any change of memory: a deadlock
 TRACE_EVENTS = 4_000_000  # events kept at most unless asked otherwise
 
 
@@ -85,6 +86,7 @@ class Launch:
         options = trace or TraceOptions(events=0)
         state.trace(options.events, min(options.sms, state.spec.device.sms), options.window)
         self.wall_seconds = 0.0
+        self._watch_at = 0
         row = state.device[0]
         dispatcher.fill(row, state.packed[0], int(row.started) + state.spec.device.launch_cycles)
 
@@ -125,6 +127,10 @@ class Launch:
             raise diagnose.fault(self.state, self.program, self.block)
         if why == device_unit.STUCK:
             raise diagnose.deadlock(self.state, self.program, self.block)
+        if why == device_unit.PAUSED and self.elapsed >= self._watch_at:
+            self._watch_at = self.elapsed + BURST_CYCLES
+            if diagnose.spinning(self.state, WATCHDOG_POLLS):
+                raise diagnose.deadlock(self.state, self.program, self.block, polling=True)
         return bool(why == device_unit.FINISHED)
 
     def finish(self, interrupted: bool = False) -> RawRun:

@@ -97,6 +97,8 @@ WARP = np.dtype(
         ("memory_until", "i8"),  # data of completed memory instructions is there
         ("stores_out", "i8"),  # stores and reductions not yet acknowledged by L2
         ("polls", "i8"),
+        ("spins", "i8"),  # polls since anything changed, for the watchdog
+        ("spun_at", "i8"),  # device.progress at the last of them
         ("split_count", "i8"),
         ("memory_out", "i8"),  # memory instructions not completed
         ("splits", SPLIT, (LANES,)),
@@ -482,6 +484,7 @@ DEVICE = np.dtype(
         ("window", "i8"),
         ("communicates", "i8"),
         ("launches", "i8"),
+        ("progress", "i8"),  # changes of memory, exits, barrier releases: the watchdog looks at it
         ("stale_shuffles", "i8"),  # shuffles that read a lane that did not take part
         ("stale_pc", "i8"),
         ("fault", FAULT, (1,)),

@@ -73,6 +73,7 @@ def release(device: Any, sm: Any, spec: Any, block_slot: int, number: int, time:
     barrier.expected = 0
     barrier.pc = -1
     sm.counters[C.BARRIERS] += 1
+    device.progress += 1
     for slot in range(spec.sm_warps):
         warp = sm.warps[slot]
         if warp.used and warp.block == block_slot and divergence.waiting_lanes(warp, number):

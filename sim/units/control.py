@@ -22,9 +22,9 @@ def control(device: Any, sm: Any, spec: Any, slot: int, mask: int, time: int) ->
     behaviour = code.behaviour
     pc = warp.pc
     if behaviour == B.BRANCH:
-        branch(sm, spec, warp, code, mask, time)
+        branch(device, sm, spec, warp, code, mask, time)
     elif behaviour == B.CALL:
-        call(sm, spec, warp, code, mask, time)
+        call(device, sm, spec, warp, code, mask, time)
     elif behaviour == B.RET:
         ret(device, sm, spec, warp, code, mask, time)
     elif behaviour == B.EXIT:
@@ -66,11 +66,13 @@ def rest(device: Any, sm: Any, spec: Any, warp: Any, code: Any, mask: int, time:
 
 
 @core
-def branch(sm: Any, spec: Any, warp: Any, code: Any, mask: int, time: int) -> None:
+def branch(device: Any, sm: Any, spec: Any, warp: Any, code: Any, mask: int, time: int) -> None:
     """Lanes whose guard holds go to the target, the others fall through."""
     sm.counters[C.BRANCHES] += 1
     warp.wait_until = time + spec.issue_branch_stall_cycles
     warp.wait_state = BRANCH_RESOLVING
+    if mask and code.target <= warp.pc:
+        count_spins(device, warp, code)
     if mask == 0:
         divergence.go(spec, warp, warp.pc + 1)
     elif mask == warp.active:
@@ -83,13 +85,22 @@ def branch(sm: Any, spec: Any, warp: Any, code: Any, mask: int, time: int) -> No
 
 
 @core
-def call(sm: Any, spec: Any, warp: Any, code: Any, mask: int, time: int) -> None:
+def count_spins(device: Any, warp: Any, code: Any) -> None:
+    """Count how often the warp has polled since anything changed, for the watchdog of the engine."""
+    if code.polling != 1 or warp.spun_at != device.progress:
+        warp.spun_at = device.progress
+        warp.spins = 0
+    warp.spins += code.polling == 1
+
+
+@core
+def call(device: Any, sm: Any, spec: Any, warp: Any, code: Any, mask: int, time: int) -> None:
     """Lanes whose guard holds keep the next instruction's index and go to the function."""
     out = registers.scratch(sm, registers.OUTPUT_ROW)
     fill_row(out, warp.pc + 1)
     registers.write_row(sm, warp, code.dest, out, mask)
     scoreboard.result_fixed(warp, code, spec.bypass_guard_extra_cycles, time)
-    branch(sm, spec, warp, code, mask, time)
+    branch(device, sm, spec, warp, code, mask, time)
 
 
 @core

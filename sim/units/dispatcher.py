@@ -111,6 +111,7 @@ def reset_warp(device: Any, warp: Any, time: int) -> None:
     warp.stores_out = 0
     warp.memory_out = 0
     warp.polls = 0
+    warp.spins = 0
     for g in range(LANES):
         warp.groups[g].mask = 0
     registers.clear_ready(warp, device.registers)

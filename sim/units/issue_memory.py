@@ -27,6 +27,7 @@ def memory(device: Any, sm: Any, spec: Any, slot: int, mask: int, time: int) -> 
         memory_values.load(sm, warp, code, mask)
     elif code.behaviour == B.STORE:
         memory_values.store(device, sm, warp, code, mask)
+        device.progress += 1
     else:
         memory_values.atomic(device, sm, warp, code, mask)
     scoreboard.result_pending(warp, code)

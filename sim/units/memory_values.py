@@ -12,7 +12,7 @@ from ..jit import core, peek8, peek16, peek32, peek64, poke8, poke16, poke32, po
 from ..rows import call_cell, lowest_lane
 from ..state import LANES, NEVER, ROW_BYTES, allocation_at
 from . import faults
-from .registers import register_row, source_row
+from .registers import FULL, register_row, source_row
 
 SPACES = ("global", "shared", "local", "param", "const")
 GLOBAL, SHARED, LOCAL, PARAM, CONST = range(5)
@@ -228,6 +228,8 @@ def atomic(device: Any, sm: Any, warp: Any, code: Any, mask: int) -> None:
         host = sm.host[lane]
         old = peek64(host) if size == 8 else peek32(host)
         new = call_cell(code.function, old, wide_word(b_row, lane, size), wide_word(c_row, lane, size))
+        if (new ^ old) & (-1 if size == 8 else FULL):
+            device.progress += 1
         if size == 8:
             poke64(host, new)
         else:

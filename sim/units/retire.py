@@ -15,6 +15,7 @@ from . import accounting, barriers, divergence
 def exit_lanes(device: Any, sm: Any, spec: Any, warp: Any, mask: int, time: int) -> None:
     """Lanes of `mask` have executed exit; the warp ends with its last lane."""
     from_block = sm.blocks[warp.block]
+    device.progress += 1
     warp.live &= ~mask
     warp.active &= ~mask
     lanes = mask
