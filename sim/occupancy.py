@@ -64,7 +64,7 @@ def occupancy(spec: MachineSpec, threads: int, registers: int, shared_bytes: int
     }
     blocks = min(limits.values())
     _refuse(blocks, limits, spec, per_warp, warps, shared)
-    limiters = tuple(name for name, limit in limits.items() if limit == blocks)
+    limiters = tuple(n for n, limit in limits.items() if limit == blocks and (shared or n != "shared memory"))
     return Occupancy(
         blocks=blocks,
         warps=blocks * warps,
