@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
 BLOCK = re.compile(r"(<!-- (tinygpu .*?) -->\n```\n)(.*?)(```\n<!-- end -->)", re.S)
 # What differs from host to host: the wall clock and the size of compressed files.
-VARYING = re.compile(r"[\d.,]+ (?:n|u|m)?s wall|[\d.,]+ [kM]? ?warp instructions? a second|[\d.,]+ [kM]?B\b")
+VARYING = re.compile(r"[\d.,]+ [num]?s wall, .* a second|\([\d.,]+ [kM]?B")
 
 
 def output(command: str, folder: Path) -> str:

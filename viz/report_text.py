@@ -157,7 +157,7 @@ def _stalls(result: RunResult, width: int, color: bool, unicode: bool) -> Iterat
     yield paint("where the warps' time went", BOLD, color) + f"  (100 % = {layout.big(total)} warp-cycles)"
     for (name, count), share in zip(parts, shares, strict=True):
         drawn = layout.bar(count / total, BAR, unicode=unicode)
-        yield f"  {look(name).words:<34}{drawn} {share:>5.1f} %"
+        yield f"  {look(name).words:<35}{drawn} {share:>5.1f} %"
     issued, stalled, empty = (result.schedulers[key] for key in ("issued", "stalled", "empty"))
     if issued + stalled + empty:
         parted = layout.whole_percents([issued, stalled, empty])

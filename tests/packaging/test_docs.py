@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import runpy
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,22 @@ def test_boxes_of_the_picture_stay_inside_and_apart() -> None:
         for other, x2, y2, width2, height2 in boxes[i + 1 :]:
             apart = x + width <= x2 or x2 + width2 <= x or y + height <= y2 or y2 + height2 <= y
             assert apart, f"{name} overlaps {other}"
+
+
+def test_output_in_the_readme_is_what_the_command_prints() -> None:
+    done = subprocess.run(
+        [sys.executable, "docs/refresh.py", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr + "bring it up to date: python docs/refresh.py"
+
+
+def test_what_differs_from_host_to_host_is_not_compared() -> None:
+    steady = runpy.run_path(str(ROOT / "docs" / "refresh.py"))["steady"]
+    one = "simulated   in 4.05 s wall, 488 k warp instructions a second\ntrace       a.npz (423 kB, 9 events)"
+    two = "simulated   in 9.9 ms wall, 7 warp instructions a second\ntrace       a.npz (4.2 MB, 9 events)"
+    assert steady(one) == steady(two)
+    assert steady("time        22,752 cycles") != steady("time        22,753 cycles")
+    assert steady("  DRAM reads  524 kB") != steady("  DRAM reads  525 kB")
 
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/design.md"])
