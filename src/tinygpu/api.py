@@ -140,17 +140,27 @@ def run_plan(
         name: value.copy() if isinstance(value, np.ndarray) else value
         for name, value in planned.arguments.items()
     }
-    raw = simulate(
-        planned.program,
-        planned.grid,
-        planned.block,
-        arguments,
-        machine.spec,
-        trace=options,
-        progress=progress,
-        limit_cycles=limit_cycles,
-    )
+    try:
+        raw = simulate(
+            planned.program,
+            planned.grid,
+            planned.block,
+            arguments,
+            machine.spec,
+            trace=options,
+            progress=progress,
+            limit_cycles=limit_cycles,
+        )
+    except TinygpuError as error:
+        raise _original(error) from None
     return make_result(raw, planned, machine, check=check, settings=settings)
+
+
+def _original(error: TinygpuError) -> TinygpuError:
+    """The error as it was raised: SimPy passes on copies, which lack the hint."""
+    while isinstance(error.__cause__, TinygpuError):
+        error = error.__cause__
+    return error
 
 
 @dataclass

@@ -203,8 +203,9 @@ def _writable(path: Path) -> Path:
 def _places(choices: Choices, planned: LaunchPlan) -> tuple[Path, Path]:
     """Where the trace and its picture go."""
     stem = Path(planned.program.file).stem or planned.program.name
-    path = Path(choices.output or f"{stem}.trace.npz")
-    if path.is_dir():
+    output = choices.output or f"{stem}.trace.npz"
+    path = Path(output)
+    if path.is_dir() or output.endswith("/"):
         path = path / f"{stem}.trace.npz"
     if path.suffix.lower() in PICTURES:
         return _writable(path.with_suffix(".npz")), _writable(path)
