@@ -66,7 +66,7 @@ def grid(
             image, extent=(start, end, len(rows), 0), aspect="auto", interpolation="none", origin="upper"
         )
     _frame(axes, rows, trace.subcores, start, end, row_pixels)
-    _blocks(axes, trace, rows, start, end, row_pixels)
+    _blocks(axes, trace, rows, start, end, shares.shape[2], row_pixels)
     pixels = shares.shape[2] / (end - start)
     if pixels >= LETTER_PIXELS:
         _letters(axes, trace, rows, inside, pixels, row_pixels)
@@ -180,7 +180,7 @@ def _letters(
     issued = events["state"] == trace.states.index("selected")
     kinds = np.array([kind(str(entry.get("timing", ""))) for entry in trace.listing])
     pcs = np.clip(events["pc"], 0, len(kinds) - 1)
-    size = min(cycle_pixels * 1.0, row_pixels * 0.62)  # points of the font, roughly pixels here
+    size = min(cycle_pixels * 1.0, row_pixels * 0.62)  # hundredths of an inch
     for letter in sorted(set(kinds[pcs[issued]].tolist())):
         mine = issued & (kinds[pcs] == letter)
         path = TextPath((0, 0), letter, size=size, prop=BOLD)
@@ -191,16 +191,16 @@ def _letters(
             [centred], offsets=offsets, offset_transform=axes.transData, facecolors="white", edgecolors="none"
         )
         glyphs.set_snap(False)
-        glyphs.set_transform(Affine2D().scale(axes.figure.dpi / 100))
+        glyphs.set_transform(Affine2D().scale(1 / 100) + axes.figure.dpi_scale_trans)
         axes.add_collection(glyphs)
 
 
 def _blocks(
-    axes: Any, trace: TraceData, rows: Sequence[WarpRow], start: int, end: int, row_pixels: int
+    axes: Any, trace: TraceData, rows: Sequence[WarpRow], start: int, end: int, pixels: int, row_pixels: int
 ) -> None:
     """A dark tick where a block takes over a warp slot, and the block's number where there is room."""
     spans = [s for s in block_spans(trace, rows) if s.end > start and s.start < end]
-    wide = (end - start) / 1258  # cycles a pixel
+    wide = (end - start) / pixels  # cycles a pixel
     if len(spans) > 40 * len(rows):
         return  # blocks too short to tell apart
     begins = [s for s in spans if s.start > start]
