@@ -89,7 +89,8 @@ def invoke(arguments: Sequence[str] | None = None) -> int:
         code = group.main(args=arguments, prog_name="tinygpu", standalone_mode=False)
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):
+        # The reader of our output has gone, which click answers with SystemExit.
         _silence_stdout()
         return 0
     except click.exceptions.Exit as finished:
@@ -117,7 +118,7 @@ def invoke(arguments: Sequence[str] | None = None) -> int:
 
 
 def _silence_stdout() -> None:
-    """The reader of our output has gone; nothing may be written at exit either."""
+    """Nothing may be written at exit either."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
