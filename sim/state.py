@@ -106,6 +106,7 @@ WARP = np.dtype(
         ("predicates", "i8", (PREDICATES,)),
         ("predicate_ready", "i8", (PREDICATES,)),
         ("predicate_guard", "i8", (PREDICATES,)),  # ready for the guard of branch, memory, exit, vote
+        ("predicate_state", "i8", (PREDICATES,)),  # how a wait for it is called
         ("ready", "i8", (REGISTERS,)),  # cycle in which a same-pipe ALU consumer may issue
         ("producer", "u1", (REGISTERS,)),  # pipe of the producer + 1, or a state for variable latency
         ("readers", "u1", (REGISTERS,)),  # memory instructions that have yet to read it

@@ -17,9 +17,7 @@ from . import divergence, faults, frontend, scoreboard
 
 
 @core
-def arrive(
-    device: Any, sm: Any, spec: Any, warp: Any, number: int, count: int, mask: int, time: int
-) -> None:
+def arrive(device: Any, sm: Any, spec: Any, warp: Any, number: int, count: int, mask: int, time: int) -> None:
     """Lanes of a warp's running path arrive at barrier `number`; `count` threads are expected (0: all)."""
     barrier = sm.blocks[warp.block].barriers[number]
     lane = lowest_lane(mask)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import isa_numbers as B
 from ..jit import core
 from ..spec import PIPES
 from ..state import NEVER, SHORT_SCOREBOARD, WAIT, code_at
@@ -29,7 +30,7 @@ def extra_cycles(spec: Any, producer: int, code: Any) -> int:
     pipe = (producer & 15) - 1
     if pipe < 0 or producer >> 4 != WAIT:
         return 0
-    if code.queued:
+    if code.queued or code.behaviour == B.LOAD or code.behaviour == B.BARRIER:
         return spec.bypass_address_extra_cycles
     if (pipe == FMA and code.pipe == INT) or (pipe == INT and code.pipe == FMA):
         return spec.bypass_cross_pipe_extra_cycles
@@ -69,22 +70,26 @@ def await_dest(warp: Any, code: Any) -> None:
 def await_predicates(warp: Any, code: Any) -> None:
     """Raise depend_until to when guard, predicate sources and predicate destinations are free."""
     if code.guard >= 0:
-        until = warp.predicate_guard[code.guard] if code.guard_late else warp.predicate_ready[code.guard]
-        if until > warp.depend_until:
-            warp.depend_until = until
-            warp.depend_state = WAIT
+        await_predicate(warp, code, code.guard)
     for i in range(code.source_count):
         if code.source_kind[i] == 2:
-            p = code.source[i]
-            until = warp.predicate_guard[p] if code.guard_late else warp.predicate_ready[p]
-            if until > warp.depend_until:
-                warp.depend_until = until
-                warp.depend_state = WAIT
+            await_predicate(warp, code, code.source[i])
     if code.dest_predicate >= 0:
-        until = warp.predicate_ready[code.dest_predicate] - code.latency_cycles + 1
+        until = warp.predicate_ready[code.dest_predicate]
+        if until < NEVER:
+            until += 1 - code.latency_cycles
         if until > warp.depend_until:
             warp.depend_until = until
-            warp.depend_state = WAIT
+            warp.depend_state = warp.predicate_state[code.dest_predicate]
+
+
+@core
+def await_predicate(warp: Any, code: Any, predicate: int) -> None:
+    """Raise depend_until to when the instruction can read a predicate."""
+    until = warp.predicate_guard[predicate] if code.guard_late else warp.predicate_ready[predicate]
+    if until > warp.depend_until:
+        warp.depend_until = until
+        warp.depend_state = warp.predicate_state[predicate]
 
 
 @core
@@ -116,6 +121,7 @@ def result_fixed(warp: Any, code: Any, guard_extra: int, time: int) -> None:
     if code.dest_predicate >= 0:
         warp.predicate_ready[code.dest_predicate] = ready
         warp.predicate_guard[code.dest_predicate] = ready + guard_extra
+        warp.predicate_state[code.dest_predicate] = code.scoreboard
 
 
 @core
@@ -124,6 +130,10 @@ def result_pending(warp: Any, code: Any) -> None:
     for r in range(code.dest, code.dest + code.dest_words):
         warp.writers[r] += 1
         warp.producer[r] = producer_code(0, code.scoreboard)
+    if code.dest_predicate >= 0:
+        warp.predicate_ready[code.dest_predicate] = NEVER
+        warp.predicate_guard[code.dest_predicate] = NEVER
+        warp.predicate_state[code.dest_predicate] = code.scoreboard
 
 
 @core
