@@ -16,15 +16,15 @@ from ..jit import core, record_at
 TRANSACTION = np.dtype(
     [
         ("line", "i8"),
-        ("sm", "i4"),  # -1: a slice fetches a copy
-        ("kind", "i4"),
-        ("sectors", "i4"),
-        ("name", "i4"),  # of the SM's request; the miss that a fetched copy is for
-        ("lanes", "i4"),  # atomics: most lanes on one address
-        ("missing", "i4"),  # sectors that it waits for
-        ("far", "i4"),  # has to cross to its SM's partition
-        ("level", "i4"),
-        ("next", "i4"),
+        ("sm", "i8"),  # -1: a slice fetches a copy
+        ("kind", "i8"),
+        ("sectors", "i8"),
+        ("name", "i8"),  # of the SM's request; the miss that a fetched copy is for
+        ("lanes", "i8"),  # atomics: most lanes on one address
+        ("missing", "i8"),  # sectors that it waits for
+        ("far", "i8"),  # has to cross to its SM's partition
+        ("level", "i8"),
+        ("next", "i8"),
     ],
     align=True,
 )
@@ -33,12 +33,12 @@ TRANSACTION = np.dtype(
 MISS = np.dtype(
     [
         ("line", "i8"),
-        ("port", "i4"),
-        ("asked", "i4"),
-        ("came", "i4"),
-        ("head", "i4"),  # transactions that wait
-        ("tail", "i4"),
-        ("next", "i4"),  # of its hash bucket, or of the free list
+        ("port", "i8"),
+        ("asked", "i8"),
+        ("came", "i8"),
+        ("head", "i8"),  # transactions that wait
+        ("tail", "i8"),
+        ("next", "i8"),  # of its hash bucket, or of the free list
     ],
     align=True,
 )
@@ -47,10 +47,10 @@ MISS = np.dtype(
 # copies of far lines. Only so can two partitions that wait for each other never stand still.
 PORT = np.dtype(
     [
-        ("head", "i4"),
-        ("tail", "i4"),
-        ("misses", "i4"),
-        ("writes", "i4"),  # dirty lines on their way to DRAM
+        ("head", "i8"),
+        ("tail", "i8"),
+        ("misses", "i8"),
+        ("writes", "i8"),  # dirty lines on their way to DRAM
     ],
     align=True,
 )
@@ -60,8 +60,8 @@ SLICE = np.dtype(
     [
         ("free", "i8"),  # can look at the next request
         ("atomic_free", "i8"),
-        ("turn", "i4"),  # role that is served next
-        ("scheduled", "i4"),
+        ("turn", "i8"),  # role that is served next
+        ("scheduled", "i8"),
     ],
     align=True,
 )
@@ -71,12 +71,12 @@ ACCESS = np.dtype(
     [
         ("came", "i8"),
         ("row", "i8"),
-        ("bank", "i4"),
-        ("bursts", "i4"),
-        ("sectors", "i4"),
-        ("write", "i4"),
-        ("owner", "i4"),  # the miss of a read, the port of a write
-        ("next", "i4"),
+        ("bank", "i8"),
+        ("bursts", "i8"),
+        ("sectors", "i8"),
+        ("write", "i8"),
+        ("owner", "i8"),  # the miss of a read, the port of a write
+        ("next", "i8"),
     ],
     align=True,
 )
@@ -84,17 +84,17 @@ ACCESS = np.dtype(
 CHANNEL = np.dtype(
     [
         ("bus_free", "i8"),
-        ("bus_write", "i4"),  # direction of the last burst
-        ("draining", "i4"),  # the queue's writes go first
-        ("seen", "i4"),  # accesses in the scheduler's queue
-        ("writes", "i4"),  # of these, writes
-        ("scheduled", "i4"),
-        ("read_head", "i4"),
-        ("read_tail", "i4"),
-        ("write_head", "i4"),
-        ("write_tail", "i4"),
-        ("wait_head", "i4"),  # accesses that have no place in the queue yet
-        ("wait_tail", "i4"),
+        ("bus_write", "i8"),  # direction of the last burst
+        ("draining", "i8"),  # the queue's writes go first
+        ("seen", "i8"),  # accesses in the scheduler's queue
+        ("writes", "i8"),  # of these, writes
+        ("scheduled", "i8"),
+        ("read_head", "i8"),
+        ("read_tail", "i8"),
+        ("write_head", "i8"),
+        ("write_tail", "i8"),
+        ("wait_head", "i8"),  # accesses that have no place in the queue yet
+        ("wait_tail", "i8"),
     ],
     align=True,
 )
@@ -137,15 +137,15 @@ MEMORY = np.dtype(
         ("random", "i8"),
         ("node_free", "i8"),
         ("node_fresh", "i8"),
-        ("transaction_free", "i4"),
-        ("transaction_fresh", "i4"),
-        ("transaction_count", "i4"),
-        ("miss_free", "i4"),
-        ("miss_fresh", "i4"),
-        ("miss_count", "i4"),
-        ("access_free", "i4"),
-        ("access_fresh", "i4"),
-        ("access_count", "i4"),
+        ("transaction_free", "i8"),
+        ("transaction_fresh", "i8"),
+        ("transaction_count", "i8"),
+        ("miss_free", "i8"),
+        ("miss_fresh", "i8"),
+        ("miss_count", "i8"),
+        ("access_free", "i8"),
+        ("access_fresh", "i8"),
+        ("access_count", "i8"),
     ],
     align=True,
 )
