@@ -76,7 +76,9 @@ def dispatch(device: Any, sm: Any, spec: Any, sub: Any, time: int) -> bool:
             return False
     quarters = max(quarters, 4 * spec.lsu_instruction_cycles)
     sm.counters[C.LSU_BUSY_QUARTERS] += quarters
-    sm.lsu_free = max(sm.lsu_free, 4 * time) + quarters
+    # An instruction that follows on begins where the one before ended, be it within a cycle.
+    start = sm.lsu_free if sm.lsu_free > 4 * (time - 1) else 4 * time
+    sm.lsu_free = start + quarters
     sub.queue_head = (sub.queue_head + 1) % 8
     sub.queue_count -= 1
     sub.dispatch_free = time + spec.lsu_dispatch_cycles
