@@ -122,7 +122,12 @@ def assert_schedulers(
     events = trace.events
     selected = events[events["state"] == SELECTED]
     places = Counter(
-        zip(selected["sm"].tolist(), (selected["warp"] % subcores).tolist(), selected["start"].tolist(), strict=True)
+        zip(
+            selected["sm"].tolist(),
+            (selected["warp"] % subcores).tolist(),
+            selected["start"].tolist(),
+            strict=True,
+        )
     )
     assert not places or max(places.values()) == 1, "a scheduler issued two instructions in one cycle"
     spans: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)

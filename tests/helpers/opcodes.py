@@ -40,8 +40,38 @@ DOUBLE = [
     0x7FF0000000000000, 0xFFF0000000000000, 0x7FF8000000000000, 0x7FF0000000000001, 1, 0x3FF0000010000000,
     0x3FF0000030000000, 0x3FF0000010000001,  # ties on the way to f32
 ]  # fmt: skip
-HALF = [0, 0x8000, 0x3C00, 0xBC00, 0x0001, 0x03FF, 0x0400, 0x7BFF, 0xFBFF, 0x7C00, 0xFC00, 0x7E00, 0x7C01, 0x3555]
-BRAIN = [0, 0x8000, 0x3F80, 0xBF80, 0x0001, 0x007F, 0x0080, 0x7F7F, 0xFF7F, 0x7F80, 0xFF80, 0x7FC0, 0x7F81, 0x4049]
+HALF = [
+    0,
+    0x8000,
+    0x3C00,
+    0xBC00,
+    0x0001,
+    0x03FF,
+    0x0400,
+    0x7BFF,
+    0xFBFF,
+    0x7C00,
+    0xFC00,
+    0x7E00,
+    0x7C01,
+    0x3555,
+]
+BRAIN = [
+    0,
+    0x8000,
+    0x3F80,
+    0xBF80,
+    0x0001,
+    0x007F,
+    0x0080,
+    0x7F7F,
+    0xFF7F,
+    0x7F80,
+    0xFF80,
+    0x7FC0,
+    0x7F81,
+    0x4049,
+]
 
 
 def edge(kind: str, source: random.Random) -> int:
@@ -49,7 +79,11 @@ def edge(kind: str, source: random.Random) -> int:
     if kind == "pred":
         return source.getrandbits(1)
     if kind in ("f16", "bf16"):
-        low = source.choice(HALF if kind == "f16" else BRAIN) if source.random() < 0.7 else source.getrandbits(16)
+        low = (
+            source.choice(HALF if kind == "f16" else BRAIN)
+            if source.random() < 0.7
+            else source.getrandbits(16)
+        )
         return low | source.getrandbits(16) << 16
     if kind in ("f16x2", "bf16x2"):
         low, high = (edge(kind[:-2], source) & 0xFFFF for _ in range(2))
@@ -74,7 +108,9 @@ class Case:
         held = ["b64" if WORDS[opcode.dests[0].type] == 2 else "b32", "pred"]
         self.data = [[edge(kind, source) for _ in range(LANES)] for kind in (*self.kinds, *held)]
         self.constants = [
-            str(source.randrange(32 if o.name == "shift" else 256)) for o in opcode.operands if o.role == "constant"
+            str(source.randrange(32 if o.name == "shift" else 256))
+            for o in opcode.operands
+            if o.role == "constant"
         ]
         self.guard = source.choice(("", "@g ", "@!g "))
 
@@ -84,7 +120,9 @@ class Case:
         rows = []
         names = []
         for index, kind in enumerate((*self.kinds, dest.type, "pred")):
-            name = ("abcdefh"[index]) if index < len(self.kinds) else ("d" if index == len(self.kinds) else "g")
+            name = (
+                ("abcdefh"[index]) if index < len(self.kinds) else ("d" if index == len(self.kinds) else "g")
+            )
             name += f"_{WORDS[kind]}"
             place = f"[from + {256 * (row + index)}]"
             if WORDS[kind] == 2:
