@@ -1,1 +1,1 @@
-"""Puts the folder of tests on the import path (pytest does that for a conftest), for `helpers` and `generator`."""
+"""Its place puts the folder of tests on the import path: `helpers` and `generator` are found there."""

@@ -10,7 +10,8 @@ from tinygpu.sim.spec import TIMING_CLASSES, MachineSpec
 TIMING: dict[str, tuple[str, int, int, int]] = {
     "fp32": ("fma", 4, 1, 1), "int32": ("int", 5, 2, 1), "imad": ("fma", 6, 2, 1),
     "imad_wide": ("fma", 7, 3, 2), "int64": ("int", 8, 4, 2), "half": ("half", 9, 1, 1),
-    "fp64": ("fp64", 11, 3, 1), "sfu": ("sfu", 19, 8, 1), "convert": ("sfu", 13, 6, 1), "popc": ("sfu", 17, 7, 1), "compare": ("int", 10, 2, 1),
+    "fp64": ("fp64", 11, 3, 1), "sfu": ("sfu", 19, 8, 1), "convert": ("sfu", 13, 6, 1),
+    "popc": ("sfu", 17, 7, 1), "compare": ("int", 10, 2, 1),
     "special": ("control", 21, 4, 1), "shuffle": ("control", 24, 1, 1), "vote": ("int", 6, 2, 1),
     "match": ("control", 22, 8, 1), "redux": ("control", 16, 5, 1), "branch": ("control", 4, 1, 1),
     "barrier": ("control", 4, 1, 1), "warp_barrier": ("control", 12, 1, 1), "fence": ("control", 14, 1, 1),

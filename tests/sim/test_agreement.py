@@ -21,8 +21,7 @@ def test_every_computing_opcode_gives_the_same_bits_on_edge_values(start: int) -
         want, got = expected["out"][place], outcome.outputs["out"][place]
         for lane in (want != got).nonzero()[0][:1]:
             values = ", ".join(f"{row[lane]:#x}" for row in case.data)
-            wrong.append(
-                f"{case.guard}{case.opcode.name} {values}, {case.constants}: {want[lane]:#x} and {got[lane]:#x}"
-            )
+            text = f"{case.guard}{case.opcode.name} {values}, {case.constants}"
+            wrong.append(f"{text}: {want[lane]:#x} and {got[lane]:#x}")
     assert not wrong, "interpreter and core differ:\n" + "\n".join(wrong)
     assert not differences(launch, expected, outcome.outputs)

@@ -221,7 +221,8 @@ def test_wrong_use_is_an_error_with_its_lines(name: str, policy: str) -> None:
 
 
 def test_who_waits_for_whom_is_told_when_a_barrier_never_completes() -> None:
-    text = "mov.u32 w, %warpid\nsetp.eq.u32 low, w, 0\n@low bra other\nbar.sync 1, 64\nexit\nother: bar.sync 2, 64\nexit"
+    text = "mov.u32 w, %warpid\nsetp.eq.u32 low, w, 0\n@low bra other\n"
+    text += "bar.sync 1, 64\nexit\nother: bar.sync 2, 64\nexit"
     with pytest.raises(DeadlockError) as caught:
         run(text, bench(), block=64)
     message = str(caught.value)

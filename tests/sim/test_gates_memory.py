@@ -5,6 +5,8 @@ The trace's memory records give the cycle at which the shared pipe took an instr
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from helpers.bench import bench
 from helpers.launch import Outcome, run
@@ -77,7 +79,7 @@ def test_the_pipe_is_taken_for_every_wavefront(width: str, wavefronts: int) -> N
         f"shl.b32 t, t, {scale}\nand.b32 t, t, 511\na: ld.shared.{width} {names}, [s + t]", block=128
     )
     times = dispatches(outcome, "a")
-    assert [b - a for a, b in zip(times, times[1:], strict=False)] == [wavefronts] * 3
+    assert [b - a for a, b in itertools.pairwise(times)] == [wavefronts] * 3
     assert outcome.counters["shared_load_wavefronts"] == 4 * wavefronts
     assert outcome.counters["shared_load_conflicts"] == 0
 
