@@ -1,0 +1,53 @@
+// Sum of each 1024 elements: 16-byte loads, then shuffles.
+//
+// Each thread loads four elements with one instruction and adds them before the first shuffle: a
+// quarter of the loads and of the shuffles of reduce_shuffle for the same data.
+//
+// Look at: 16 sectors a request; cycles against reduce_shuffle with the same N.
+// Try: --set N=131072 on both.
+
+.kernel reduce_shuffle_x4(data: ptr.f32, sums: ptr.f32)
+.shared part: f32[32]               // a word for each warp, zero beyond the last
+
+.let    N = 16384                   // a multiple of 1024
+.launch grid = N/1024, block = 256
+.arg    data = uniform(N), sums = zeros(N/1024)
+.expect sums ~ sum(reshape(data, (N/1024, 1024)), axis=1), rtol = 1e-5
+
+.count  sectors_per_request @load = 16
+.count  shared_load_conflicts = 0
+.count  barriers = blocks
+
+.macro  add_over_warp(x)
+.repeat k, 5
+    shfl.sync.bfly.b32 $other, x, 1 << k, 0x1f, 0xffffffff
+    add.f32       x, x, $other
+.end
+.end
+
+    mov.u32       t, %tid.x
+    mov.u32       b, %ctaid.x
+    lea.u32       i, b, t, 8
+    mad.wide.u32  from, i, 16, data
+load:
+    ld.global.v4.f32 {total, x, y, z}, [from]
+    add.f32       total, total, x
+    add.f32       y, y, z
+    add.f32       total, total, y
+    add_over_warp(total)
+
+    mov.u32       lane, %laneid
+    setp.eq.u32   first, lane, 0
+    shr.u32       warp, t, 5
+    shl.b32       at, warp, 2
+@first st.shared.f32 [part + at], total
+    bar.sync      0                             // the sums of all warps are there
+    setp.ne.u32   other, warp, 0
+@other exit
+
+    shl.b32       at, lane, 2
+    ld.shared.f32 total, [part + at]            // shared memory of a new block is zero
+    add_over_warp(total)
+    mad.wide.u32  to, b, 4, sums
+@first st.global.f32 [to], total
+    exit
