@@ -33,6 +33,11 @@ F32 = "or.b32 {x}, after, 0x3f800001;"
 _UNITS = [
     Unit("ffma", "fma.rn.f32 {x}, {x}, y0, y1;", "FFMA", seed=F32),
     Unit("fadd", "add.rn.f32 {x}, {x}, y1;", "FADD", seed=F32),
+    Unit("fadd_imm", "add.rn.f32 {x}, {x}, 0f3C000000;", "FADD", seed=F32),
+    Unit("ffma_imm", "fma.rn.f32 {x}, {x}, 0f3F7FFFF0, {x};", "FFMA", seed=F32),
+    Unit("ffma_pair", "fma.rn.f32 {x}, {x}, y0, {x};", "FFMA", seed=F32),
+    Unit("iadd_imm", "add.u32 {x}, {x}, 77;\nxor.b32 {x}, {x}, 0x5a5a1234;", "IADD3 + LOP3", steps=2),
+    Unit("lop3_imm", "lop3.b32 {x}, {x}, y{k}, 0x5a5a1234, 0x6a;", "LOP3"),
     Unit("fmul", "mul.rn.f32 {x}, {x}, y0;", "FMUL", seed=F32),
     Unit("fmnmx", "min.f32 {x}, {x}, y{k2};\nmax.f32 {x}, {x}, y{k3};", "FMNMX", steps=2, seed=F32),
     Unit("iadd3", "add.u32 {x}, {x}, y{k};\nadd.u32 {x}, {x}, y{k1};", "IADD3"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tinygpu.validate.measure.arithmetic import ONCE
-from tinygpu.validate.measure.body import NOUNROLL, Body, loop
+from tinygpu.validate.measure.body import NOUNROLL, Body, loop, masked
 
 _FMA = "fma.rn.f32 {x}, {x}, y0, y1;"
 _SEED = "or.b32 x0, after, 0x3f800001; or.b32 x1, after, 0x3f800011;"
@@ -76,11 +76,11 @@ _ISSUED = {
     "dfma": "fma.rn.f64 d{i}, d{i}, e0, e1;",
     "shfl": "shfl.sync.bfly.b32 x{i}, x{i}, 1, 31, 0xffffffff;",
     "lds": "ld.volatile.shared.u32 x{i}, [a];",
-    "lds128": "ld.volatile.shared.v4.u32 {x{i}, x{40+i}, x60, x61}, [a];",
+    "lds64": "ld.volatile.shared.v2.u32 {x{i}, x{40+i}}, [a];",
     "sts": "st.volatile.shared.u32 [a], y0;",
     "ldg": "ld.volatile.global.u32 x{i}, [e2];",
     "ldg_ca": "ld.relaxed.cta.global.u32 x{i}, [e2];",
-    "ldg128": "ld.relaxed.cta.global.v2.u64 {d{i}, d31}, [e2];",
+    "ldg64": "ld.relaxed.cta.global.u64 d{i}, [e2];",
     "stg": "st.volatile.global.u32 [e2], y0;",
     "atoms": "atom.shared.exch.b32 x{i}, [a], y0;",
     "atoms_none": "atom.shared.add.u32 x79, [a], y0;",
@@ -103,4 +103,24 @@ def issue(kind: str, count: int = 20) -> Body:
     return Body(
         f"issue_{kind}", parts, (1,) * count, once=ONCE + "\nadd.s64 e2, mem, off;", start=start, sink=sink,
         wide_sink=wide, shared=8192, setup="@on st.shared.u32 [a], zero;",
+    )  # fmt: skip
+
+
+def burst(kind: str, count: int) -> Body:
+    """`count` independent instructions between two clock reads: how long one warp is held up issuing them."""
+    part = "\n".join(issue(kind, count).parts)
+    whole = issue(kind, count)
+    return Body(
+        f"burst_{kind}_{count}", (part,), (count,), once=whole.once, start=whole.start, sink=whole.sink,
+        wide_sink=whole.wide_sink, shared=8192, setup=whole.setup,
+    )  # fmt: skip
+
+
+def placement() -> Body:
+    """MUFU in the warps that are on: two warps of one sub-core take twice as long as two of different ones."""
+    rows = "\n".join(f"ex2.approx.ftz.f32 x{i % 8}, x{i % 8};" for i in range(64))
+    start = "\n".join(f"or.b32 x{i}, after, 0x3f800001;\nadd.u32 x{i}, x{i}, {i};" for i in range(8))
+    return Body(
+        "placement", (masked(loop(rows)),), (64,), start=start, sink=tuple(f"x{i}" for i in range(8)), extra_stamps=1,
+        finish="mov.u32 s2, %warpid;",
     )  # fmt: skip

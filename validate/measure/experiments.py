@@ -100,7 +100,10 @@ def shared_atomics() -> Iterator[Experiment]:
     """Shared atomics with and without a result, over lanes on one word, on one bank, and spread; every pattern."""
     rows = _same_address()
     for name in shared_memory.ATOMICS:
-        yield Experiment(f"shared.atomic.{name}.chase", "atomic", "latency", shared_memory.atomic_chase(name), _pattern_points(rows, 1))
+        if name != "inc":  # which would change the addresses
+            yield Experiment(
+                f"shared.atomic.{name}.chase", "atomic", "latency", shared_memory.atomic_chase(name), _pattern_points(rows, 1)
+            )
         for returns in (False, True):
             body = shared_memory.atomics(name, returns)
             kept = "return" if returns else "none"
@@ -117,7 +120,11 @@ def l1() -> Iterator[Experiment]:
     """L1 hits and L2 hits over the global patterns: latency and time per access; stores."""
     for width in (32, 64, 128):
         rows = pg.patterns(width)
-        yield Experiment(f"global.chase.{width}.ca", "l1", "latency", global_memory.chase(width, "ca"), _pattern_points(rows, 1))
+        for ragged in (False, True):
+            some = [p for p in rows if (p.active < 32) == ragged]
+            body = global_memory.chase(width, "ca", ragged)
+            name = f"global.chase.{width}.ca" + ".ragged" * ragged
+            yield Experiment(name, "l1", "latency", body, _pattern_points(some, 1))
         for warps in (1, 8, 16):
             points = _pattern_points(rows, warps, (2, 6))
             yield Experiment(f"global.load.{width}.ca.w{warps}", "l1", "slope", global_memory.pattern_loads(width, "ca"), points)
@@ -125,7 +132,7 @@ def l1() -> Iterator[Experiment]:
         yield Experiment(f"global.load.{width}.cg.w8", "l2", "slope", global_memory.pattern_loads(width, "cg"), points)
         yield Experiment(f"global.store.{width}.w8", "l2", "slope", global_memory.pattern_stores(width), points)
         lines = [pg.distinct_lines(n, 8 if width == 64 else 4 if width == 32 else 16) for n in (1, 2, 4, 8, 16, 32)]
-        yield Experiment(f"global.lines.{width}.chase", "l1", "latency", global_memory.chase(width, "ca"), _pattern_points(lines, 1))
+        yield Experiment(f"global.lines.{width}.chase", "l1", "latency", global_memory.chase(width, "ca", False), _pattern_points(lines, 1))
         for warps in (1, 8, 16):
             points = _pattern_points(lines, warps, (2, 6))
             yield Experiment(f"global.lines.{width}.w{warps}", "l1", "slope", global_memory.pattern_loads(width, "ca"), points)
@@ -159,7 +166,8 @@ def flow() -> Iterator[Experiment]:
     points = tuple(Point({"taken": taken}, pa=100 * taken) for taken in (0, 1))
     yield Experiment("flow.branches", "flow", "stamps", control.branches(), points)
     masks = {"none": 0, "all": 0xFFFFFFFF, "odd": 0xAAAAAAAA, "even": 0x55555555, "lane0": 1, "lane31": 1 << 31,
-             "low": 0xFFFF, "high": 0xFFFF0000, "most": 0xFFFFFFFE, "few": 0x7}  # fmt: skip
+             "low": 0xFFFF, "high": 0xFFFF0000, "most": 0xFFFFFFFE, "few": 0x7, "low15": 0x7FFF,
+             "low17": 0x1FFFF, "high15": 0xFFFE0000, "high17": 0xFFFF8000, "mixed15": 0x55545555, "mixed17": 0xAAABABAB}  # fmt: skip
     points = tuple(
         Point({"else_mask": name}, table=tuple((mask >> i) & 1 for i in ps.LANES)) for name, mask in masks.items()
     )
@@ -177,7 +185,7 @@ def issue() -> Iterator[Experiment]:
     """A clock read after each instruction."""
     table = tuple(4 * i for i in ps.LANES)
     for kind in control.ISSUED:
-        step = 16 if "128" in kind else 4
+        step = 8 if "64" in kind else 4
         points = tuple(
             Point({"warps": w}, warps=w, table=tuple(step * i for i in ps.LANES), gap=4000) for w in (1, 4, 8, 16)
         )
@@ -189,18 +197,29 @@ def issue() -> Iterator[Experiment]:
         yield Experiment(f"issue.{kind}", "issue", "stamps", control.issue(kind), points)
 
 
+def bursts() -> Iterator[Experiment]:
+    """1 to 24 independent instructions of a kind between two clock reads, alone on the SM and one warp a sub-core."""
+    for kind in control.ISSUED[1:]:
+        step = 8 if "64" in kind else 4
+        for count in (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20, 24):
+            points = tuple(
+                Point({"warps": w, "count": count}, warps=w, table=tuple(step * i for i in ps.LANES), gap=4000) for w in (1, 4, 8)
+            )
+            yield Experiment(f"burst.{kind}.{count}", "burst", "stamps", control.burst(kind, count), points)
+
+
 def curves() -> Iterator[Experiment]:
     """Latency hiding of loads: `items` independent loads, then their use, over warps; shared, L1, L2, DRAM."""
     warps = (1, 2, 4, 6, 8, 12, 16, 20, 24, 28, 32)
     for items in CHAINS:
-        places = (("l2_one_sm", 1, (1 << 20) - 1, 16), ("l2", SMS, (1 << 23) - 1, 16), ("dram", SMS, (1 << 32) - 1, 10))
-        for name, blocks, mask, reps in places:
+        places = (("l2_one_sm", 1, (1 << 21) - 1), ("l2", SMS, (1 << 23) - 1), ("dram", SMS, (1 << 32) - 1))
+        for name, blocks, mask in places:
             points = []
             for w in warps:
                 threads = 32 * w * blocks
                 label = {"warps": w, "items": items, "blocks": blocks}
                 points.append(
-                    Point(label, w, blocks, (16, 48), step=4 * 1, pa=4 * threads, pb=mask, reps=reps, gap=20000)
+                    Point(label, w, blocks, (16, 48), step=4, pa=4 * threads, pb=mask, reps=32, gap=20000, prime=mask + 1)
                 )
             body = global_memory.stream(32, items)
             yield Experiment(f"curve.{name}.items{items}", "curve", "slope", body, tuple(points))
@@ -226,7 +245,7 @@ def bandwidth() -> Iterator[Experiment]:
                 points = tuple(
                     Point(
                         {"width": width, "items": items, "warps": w, "blocks": blocks}, w, blocks, (24, 72), step=size,
-                        pa=size * 32 * w * blocks, pb=mask, reps=10, gap=20000,
+                        pa=size * 32 * w * blocks, pb=mask, reps=32, gap=20000, prime=mask + 1,
                     )
                     for w in (4, 8, 16, 32)
                 )  # fmt: skip
@@ -234,13 +253,13 @@ def bandwidth() -> Iterator[Experiment]:
         body = global_memory.write_stream(width, 4)
         points = tuple(
             Point({"width": width, "warps": w, "blocks": SMS, "place": place}, w, SMS, (24, 72), step=size,
-                  pa=size * 32 * w * SMS, pb=mask, reps=10, gap=20000)
+                  pa=size * 32 * w * SMS, pb=mask, reps=32, gap=20000, prime=mask + 1)
             for w in (4, 8, 16, 32) for place, mask in (("dram", (1 << 32) - 1), ("l2", (1 << 23) - 1))
         )  # fmt: skip
         yield Experiment(f"bandwidth.write.{width}", "bandwidth", "slope", body, points)
     for stride in (4, 8, 16, 32, 64, 128, 256, 512, 1024, 4096):
         points = (
-            Point({"stride": stride}, 16, SMS, (16, 48), step=stride, pa=stride * 32 * 16 * SMS, pb=(1 << 32) - 1, reps=10, gap=20000),
+            Point({"stride": stride}, 16, SMS, (16, 48), step=stride, pa=stride * 32 * 16 * SMS, pb=(1 << 32) - 1, reps=32, gap=20000, prime=1 << 32),
         )
         yield Experiment(f"stride.dram.{stride}", "bandwidth", "slope", global_memory.stream(32, 4), points)
 
@@ -254,6 +273,7 @@ GROUPS = {
     "l1": (l1,),
     "flow": (flow,),
     "issue": (issue,),
+    "burst": (bursts,),
     "curve": (curves,),
     "bandwidth": (bandwidth,),
 }

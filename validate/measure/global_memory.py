@@ -10,7 +10,7 @@ _POINTERS = _ADDRESS + "\n@on st.global.u64 [d0], d0;\nmembar.gl;"
 _AFTER = "cvt.u64.u32 d31, after; add.s64 d0, d0, d31;"
 
 
-def chase(width: int, operator: str) -> Body:
+def chase(width: int, operator: str, ragged: bool = True) -> Body:
     """Each lane loads its own address again and again; 32-bit loads add an offset of zero to it."""
     if width == 32:
         line = f"ld.global.{operator}.u32 x0, [d0];\ncvt.u64.u32 d1, x0; add.s64 d0, d0, d1;"
@@ -20,9 +20,10 @@ def chase(width: int, operator: str) -> Body:
         line = f"ld.global.{operator}.{WIDE[width]} {names}, [d0];"
         line += "\nxor.b64 d2, d2, d1;" if width == 128 else ""
         setup = _POINTERS
-    parts = tuple(masked("\n".join([line] * n), n) for n in (4, 8, 24))
+    rows = ("\n".join([line] * n) for n in (4, 8, 24))
+    parts = tuple(masked(row, i) if ragged else row for i, row in enumerate(rows))
     return Body(
-        f"global_chase_{width}_{operator}", parts, (4, 8, 24), setup=setup, start=_AFTER + " mov.u64 d2, d0;",
+        f"global_chase_{width}_{operator}" + "_ragged" * ragged, parts, (4, 8, 24), setup=setup, start=_AFTER + " mov.u64 d2, d0;",
         wide_sink=("d0", "d2"),
     )  # fmt: skip
 
@@ -118,12 +119,13 @@ def write_stream(width: int, items: int) -> Body:
     )  # fmt: skip
 
 
-def atomic_chase() -> Body:
+def atomic_chase(ragged: bool = True) -> Body:
     """Each lane's atomic returns an offset of zero to its next address: latency with a result."""
     line = "atom.global.add.u64 d0, [d0], e0;"
-    parts = tuple(masked("\n".join([line] * n), n) for n in (4, 8, 24))
+    rows = ("\n".join([line] * n) for n in (4, 8, 24))
+    parts = tuple(masked(row, i) if ragged else row for i, row in enumerate(rows))
     return Body(
-        "global_atomic_chase", parts, (4, 8, 24), once="cvt.u64.u32 e0, zero;", setup=_POINTERS, start=_AFTER,
+        "global_atomic_chase" + "_ragged" * ragged, parts, (4, 8, 24), once="cvt.u64.u32 e0, zero;", setup=_POINTERS, start=_AFTER,
         wide_sink=("d0",),
     )  # fmt: skip
 

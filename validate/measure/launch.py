@@ -8,9 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tinygpu.validate.measure import global_memory
 from tinygpu.validate.measure.body import Body
 from tinygpu.validate.measure.kernel import compiled, numba_cuda
 from tinygpu.validate.measure.statistics import elapsed, span
+
+PRIMABLE = 1 << 25
+"""Bytes that surely fit L2."""
 
 WARM = 4
 """Repetitions at the start of every launch that are thrown away: caches fill, instructions arrive."""
@@ -22,7 +26,8 @@ class Point:
 
     `table` repeats over the threads of the grid; None means all zero, `"linear"` means thread times `step` bytes.
     `iters` are the loop counts to run with: two of them where a slope is taken. `reps` repetitions are kept of
-    each launch; `gap` cycles pass between them. `label` holds what the record prints.
+    each launch; `gap` cycles pass between them. `prime` bytes from the start of the buffer are read before the launch
+    where they fit L2; where they do not, other memory is read, so that none of them is in L2. `label` holds what the record prints.
     """
 
     label: dict[str, Any] = field(default_factory=dict)
@@ -35,6 +40,7 @@ class Point:
     pb: int = 0
     reps: int = 32
     gap: int = 2000
+    prime: int = 0
 
     def offsets(self) -> NDArray[np.int64]:
         """Byte offset of each thread, repeating: int64 of at least 32 entries."""
@@ -55,6 +61,22 @@ class Gpu:
         self.address = int(self.buffer.__cuda_array_interface__["data"][0])
         self._kernels: dict[str, Any] = {}
 
+    def randomize(self) -> None:
+        """Fills the buffer with random bits, 64 MB repeated: zeros would measure a kinder memory."""
+        chunk = np.random.default_rng(7).integers(-(1 << 62), 1 << 62, 1 << 23, dtype=np.int64)
+        piece = self.cuda.to_device(chunk)
+        for start in range(0, self.size // 8, len(chunk)):
+            self.buffer[start : start + len(chunk)].copy_to_device(piece[: self.size // 8 - start])
+
+    def prime(self, size: int) -> None:
+        """Brings the first `size` bytes into L2, or, if they are too many, fills L2 with the end of the buffer."""
+        flush = 1 << 28
+        first, size = (0, size) if size <= PRIMABLE else (self.size - flush - (1 << 24), flush)
+        share = 16 * 32 * 32 * 132
+        body = global_memory.stream(128, 4)
+        point = Point(warps=32, blocks=132, step=16, pa=share, pb=(1 << size.bit_length()) - 1, reps=1 - WARM, gap=0)
+        self.run(body, point, -(-size // (4 * share)), first)
+
     def fill(self, values: NDArray[np.int64]) -> None:
         """Copies int64 `values` to the start of the buffer."""
         self.buffer[: len(values)].copy_to_device(values)
@@ -71,15 +93,17 @@ class Gpu:
         used = self.kernel(body).get_regs_per_thread()
         return int(used if isinstance(used, int) else next(iter(used.values())))
 
-    def run(self, body: Body, point: Point, iters: int) -> NDArray[np.uint32]:
-        """Stamps of one launch: uint32 of shape (reps, rows, columns); a row is a warp, or a lane."""
+    def run(self, body: Body, point: Point, iters: int, first: int = 0) -> NDArray[np.uint32]:
+        """Stamps of one launch on the buffer from byte `first`: uint32 of shape (reps, rows, columns); rows are warps or lanes."""
+        if point.prime:
+            self.prime(point.prime)
         threads = point.warps * 32
         rows = point.blocks * (threads if body.every_lane else point.warps)
         reps = point.reps + WARM
         out = self.cuda.device_array((reps, rows, body.columns), np.uint32)
         table = self.cuda.to_device(point.offsets())
         start = int(out.__cuda_array_interface__["data"][0])
-        arguments = (table, self.address, start, 0, iters, reps, point.gap, point.pa, point.pb)
+        arguments = (table, self.address + first, start, 0, iters, reps, point.gap, point.pa, point.pb)
         self.kernel(body)[point.blocks, threads](*arguments)
         self.cuda.synchronize()
         return out.copy_to_host()[WARM:]  # type: ignore[no-any-return]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import datetime
 import json
-import os
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from tinygpu.isa.errors import TinygpuError
-from tinygpu.validate.measure import device, launching, walks
+from tinygpu.isa.errors import MissingError, TinygpuError
+from tinygpu.validate.measure import device, launching, placement, walks
 from tinygpu.validate.measure.experiments import GROUPS, Experiment, experiments
 from tinygpu.validate.measure.launch import Gpu, Point, intervals, latencies, spans
 from tinygpu.validate.measure.statistics import estimate
@@ -70,44 +70,81 @@ def warm_up(gpu: Gpu, seconds: float = 0.5) -> None:
         gpu.run(experiment.body, Point(warps=8, blocks=132, reps=4), 20000)
 
 
-def special(gpu: Gpu) -> dict[str, Any]:
-    """Walks and launches, which are no plain launch of one body."""
-    return {
-        "launch.empty": launching.empty(gpu),
-        "launch.succession": launching.succession(gpu),
-        "l2.lines": walks.lines(gpu),
-        "l2.per_sm": walks.per_sm(gpu, 132),
-        "walk.ca": walks.footprints(gpu, "ca"),
-        "walk.cg": walks.footprints(gpu, "cg", tuple(s for s in walks.FOOTPRINTS if s >= 256 << 10)),
-    }
+SPECIAL: dict[str, Callable[[Gpu], Any]] = {
+    "placement": placement.sharing,
+    "launch.empty": launching.empty,
+    "launch.succession": launching.succession,
+    "l2.lines": walks.lines,
+    "l2.lines_far": lambda gpu: walks.lines(gpu, 4096, 4096 + walks.LINE),
+    "l2.per_sm": lambda gpu: walks.per_sm(gpu, 132),
+    "walk.ca": lambda gpu: walks.footprints(gpu, "ca"),
+    "walk.cg": lambda gpu: walks.footprints(gpu, "cg", tuple(s for s in walks.FOOTPRINTS if s >= 256 << 10)),
+}
+"""What is no plain launch of one body, by the name it has in the record."""
 
 
 def record(groups: tuple[str, ...], say: Callable[[str], None], save: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
     """Runs the groups and returns the record; saves after every group, so that a cut-off run keeps what it has."""
     gpu = Gpu(BUFFER)
+    gpu.randomize()
     result: dict[str, Any] = {
         "schema": SCHEMA, "date": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
         "device": {**device.facts(gpu.cuda), **device.query()}, "versions": device.versions(), "clocks": {},
-        "experiments": {}, "failures": {},
+        "experiments": {}, "special": {}, "failures": {},
     }  # fmt: skip
     for group in groups:
         begin = time.monotonic()
         warm_up(gpu)
         before = device.clocks()
-        try:
-            if group == "special":
-                result["special"] = special(gpu)
-        except Exception as error:  # noqa: BLE001 (one failed part must not lose the others' measurements)
-            result["failures"][group] = repr(error)
+        for name, make in SPECIAL.items() if group == "special" else ():
+            try:
+                result["special"][name] = make(gpu)
+            except Exception as error:  # noqa: BLE001 (one failed part must not lose the others' measurements)
+                result["failures"][name] = repr(error)
         for experiment in experiments((group,)) if group in GROUPS else []:
             try:
                 result["experiments"][experiment.name] = measure(gpu, experiment)
             except Exception as error:  # noqa: BLE001
                 result["failures"][experiment.name] = repr(error)
+                break  # the context may be lost with the kernel
         result["clocks"][group] = [before, device.clocks()]
         save(result)
         say(f"{group}: {time.monotonic() - begin:.1f} s, clocks {result['clocks'][group]}")
     return result
+
+
+def merge(whole: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
+    """`whole` with the measurements of `part` added; the facts of the device are those of the first part."""
+    if not whole:
+        return part
+    for key in ("clocks", "experiments", "special", "failures"):
+        whole[key] |= part[key]
+    return whole
+
+
+def each_alone(groups: tuple[str, ...], target: Path) -> dict[str, Any]:
+    """Runs every group in a process of its own, since a fault of one kernel ends all work of its process."""
+    whole: dict[str, Any] = {}
+    for group in groups:
+        part = target.with_suffix(f".{group}.part")
+        command = [sys.executable, "-m", "tinygpu.validate.measure", "--single", "--groups", group, "--record", str(part)]
+        done = subprocess.run(command, check=False)
+        if part.exists():
+            whole = merge(whole, json.loads(part.read_text(encoding="utf-8")))
+            part.unlink()
+            write(whole, target)
+        elif done.returncode == MissingError.exit_code:
+            raise MissingError(f"group {group} could not start: see the message above")
+        else:
+            whole.setdefault("failures", {})[group] = f"the process ended with {done.returncode}"
+    return whole
+
+
+def write(result: dict[str, Any], target: Path) -> None:
+    """Replaces `target` by the record, whole or not at all."""
+    partial = target.with_suffix(".partial")
+    partial.write_text(json.dumps(result), encoding="utf-8")
+    partial.replace(target)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -115,15 +152,14 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m tinygpu.validate.measure", description=__doc__)
     parser.add_argument("--record", type=Path, required=True, help="file to write")
     parser.add_argument("--groups", default=",".join((*GROUPS, "special")), help="which groups, with commas")
+    parser.add_argument("--single", action="store_true", help="all in this process")
     options = parser.parse_args(arguments)
-
-    def save(result: dict[str, Any]) -> None:
-        partial = options.record.with_suffix(".partial")
-        partial.write_text(json.dumps(result), encoding="utf-8")
-        os.replace(partial, options.record)
-
+    groups = tuple(options.groups.split(","))
     try:
-        result = record(tuple(options.groups.split(",")), lambda line: print(line, file=sys.stderr, flush=True), save)
+        if options.single:
+            result = record(groups, lambda line: print(line, file=sys.stderr, flush=True), lambda r: write(r, options.record))
+        else:
+            result = each_alone(groups, options.record)
     except TinygpuError as error:
         print(f"error: {error.message}", file=sys.stderr)
         return error.exit_code

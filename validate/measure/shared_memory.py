@@ -53,7 +53,7 @@ def loads(width: int, lines: int = 32) -> Body:
     for i in range(lines):
         kind, names = _vector(width, (i % 16) * WORDS[width][1])
         rows.append(f"@on ld.volatile.shared.{kind} {names}, [a];")
-    return Body(f"shared_load_{width}", (loop("\n".join(rows)),), (lines,), setup=_POINTERS, shared=BYTES)
+    return Body(f"shared_load_{width}", (loop("\n".join(rows)),), (lines,), shared=BYTES)
 
 
 def stores(width: int, lines: int = 32) -> Body:
@@ -69,12 +69,13 @@ def _atomic(name: str, result: str, address: str, value: str) -> str:
     return f"atom.shared.{text.replace('{r}', result + ', ')};"
 
 
-def atomic_chase(name: str) -> Body:
+def atomic_chase(name: str, ragged: bool = True) -> Body:
     """Each lane's atomic returns the address of its next one: latency with a result."""
     line = _atomic(name, "x0", "x0", "x0")
-    parts = tuple(masked("\n".join([line] * n), n) for n in (4, 8, 24))
+    rows = ("\n".join([line] * n) for n in (4, 8, 24))
+    parts = tuple(masked(row, i) if ragged else row for i, row in enumerate(rows))
     return Body(
-        f"shared_atomic_chase_{name}", parts, (4, 8, 24), once="mov.u32 y0, zero;", setup=_POINTERS,
+        f"shared_atomic_chase_{name}" + "_ragged" * ragged, parts, (4, 8, 24), once="mov.u32 y0, zero;", setup=_POINTERS,
         start="add.u32 x0, a, after;", sink=("x0",), shared=BYTES,
     )  # fmt: skip
 
