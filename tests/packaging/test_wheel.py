@@ -85,7 +85,7 @@ def test_clean_environment_takes_tinygpu_from_the_wheel(clean: Path, tmp_path: P
 
 
 def test_command_runs_a_program_from_another_folder(clean: Path, tmp_path: Path) -> None:
-    command = (clean.parent / "tinygpu", "run", "vecadd", "--machine", "tiny", "--set", "N=64", "--json")
+    command = (clean.parent / "tinygpu", "run", "matmul", "--machine", "tiny", "--set", "N=16", "--json")
     done = call(*command, folder=tmp_path, NUMBA_DISABLE_JIT="1", TINYGPU_CACHE=str(tmp_path / "cache"))
     assert done.returncode == 0, done.stdout + done.stderr
     assert '"correct": true' in done.stdout
