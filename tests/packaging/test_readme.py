@@ -6,7 +6,11 @@ import re
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from tinygpu.isa.assembler import assemble
+from tinygpu.isa.launch import plan
 
 ROOT = Path(__file__).resolve().parents[2]
 COMMANDS = [
@@ -69,3 +73,23 @@ def test_no_local_path_and_no_tool_of_ours_is_named() -> None:
 def test_licence_stands_beside_the_sources() -> None:
     text = (ROOT / "LICENSE").read_text()
     assert text.startswith("MIT License") and "tinygpu authors" in text
+
+
+def test_the_kernel_of_the_tour_assembles_and_computes_what_it_says() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    kernel = re.search(r"```\n(\.kernel saxpy.*?)```", text, re.S)
+    assert kernel is not None
+    planned = plan(assemble(kernel[1], "saxpy.s"), {"N": "256"})
+    assert (planned.grid, planned.block) == ((2, 1, 1), (128, 1, 1))
+    x, y = planned.arrays["X"], planned.arrays["Y"]
+    (right,) = planned.check({"Y": np.float32(2.5) * x + y})
+    (wrong,) = planned.check({"Y": x + y})
+    assert right.ok and not wrong.ok
+
+
+def test_commands_of_the_tour_exist() -> None:
+    from tinygpu.cli import COMMANDS
+
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    used = set(re.findall(r"tinygpu ([a-z]+)\b", re.sub(r"<!-- end -->|import tinygpu as tg", "", text)))
+    assert {"run", "isa", "machine", "programs"} <= used & set(COMMANDS)
