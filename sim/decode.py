@@ -155,9 +155,9 @@ def _operands(image: CodeImage, row: Any, instruction: Instruction) -> None:
     if instruction.address is not None:
         base, row["offset"] = instruction.address.base, instruction.address.offset
         if isinstance(base, Register) and base.index != ZERO_REGISTER:
-            row["base_kind"], row["base"], row["base_words"] = 0, base.index, base.words
+            row["base_kind"], row["address_base"], row["base_words"] = 0, base.index, base.words
         elif isinstance(base, Parameter):
-            row["base_kind"], row["base"] = 1, image.parameter(base.offset, base.words)
+            row["base_kind"], row["address_base"] = 1, image.parameter(base.offset, base.words)
             row["base_words"] = base.words
 
 

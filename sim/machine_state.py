@@ -85,7 +85,7 @@ class MachineState:
     def trace(self, events: int, sms: int, window: tuple[int, int]) -> None:
         """Room for a trace of the first `sms` SMs in the window of cycles (from the launch)."""
         row = self.device[0]
-        row.trace = int(events > 0)
+        row.tracing = int(events > 0)
         row.trace_sms = sms
         row.trace_from, row.trace_until = row.started + window[0], min(row.started + window[1], NEVER)
         self.events, self.memory_events = (

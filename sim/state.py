@@ -340,7 +340,7 @@ CODE = np.dtype(
         ("dest_words", "i8"),
         ("dest_predicate", "i8"),  # -1 for none
         ("base_kind", "i8"),  # address: 0 register, 1 constant row, 2 none
-        ("base", "i8"),
+        ("address_base", "i8"),
         ("base_words", "i8"),
         ("offset", "i8"),
         ("space", "i8"),
@@ -460,7 +460,7 @@ DEVICE = np.dtype(
         ("event_limit", "i8"),
         ("memory_event_count", "i8"),
         ("memory_event_limit", "i8"),
-        ("trace", "i8"),  # 0 off, 1 on, 2 full: the rest was dropped
+        ("tracing", "i8"),  # 0 off, 1 on, 2 full: the rest was dropped
         ("trace_from", "i8"),
         ("trace_until", "i8"),
         ("trace_sms", "i8"),  # the first SMs only

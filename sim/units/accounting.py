@@ -33,7 +33,7 @@ def book(device: Any, sm: Any, warp: Any, state: int, start: int, end: int) -> N
     """The warp was in `state` in the cycles [start, end)."""
     profile = profile_at(device.profile, sm.number * device.code_count + warp.pc)
     profile.stall[state] += end - start
-    if device.trace == 1 and sm.number < device.trace_sms:
+    if device.tracing == 1 and sm.number < device.trace_sms:
         emit(device, sm, warp, state, start, end - start)
 
 

@@ -26,9 +26,9 @@ def fill_addresses(device: Any, sm: Any, warp: Any, code: Any, op: Any) -> None:
             op.address[lane] = code.offset
         return
     if code.base_kind == 0:
-        row = register_row(sm, warp, code.base)
+        row = register_row(sm, warp, code.address_base)
     else:
-        row = device.constants + code.base * ROW_BYTES
+        row = device.constants + code.address_base * ROW_BYTES
     if code.base_words == 2:
         for lane in range(LANES):
             high = peek32(row + ROW_BYTES + 4 * lane)

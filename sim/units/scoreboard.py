@@ -104,7 +104,7 @@ def refresh(device: Any, spec: Any, sub: Any, warp: Any, local: int) -> None:
         if code.source_kind[i] == 0:
             await_source(spec, warp, code, code.source[i], code.source_words[i])
     if code.base_kind == 0:
-        await_source(spec, warp, code, code.base, code.base_words)
+        await_source(spec, warp, code, code.address_base, code.base_words)
     if code.dest_words:
         await_dest(warp, code)
     await_predicates(warp, code)
@@ -142,7 +142,7 @@ def hold_sources(warp: Any, code: Any, change: int) -> None:
     for i in range(code.source_count):
         if code.source_kind[i] == 0:
             for r in range(code.source[i], code.source[i] + code.source_words[i]):
-                warp.readers[r] += change
+                warp.readers[r] = int(warp.readers[r]) + change
     if code.base_kind == 0:
-        for r in range(code.base, code.base + code.base_words):
-            warp.readers[r] += change
+        for r in range(code.address_base, code.address_base + code.base_words):
+            warp.readers[r] = int(warp.readers[r]) + change

@@ -61,7 +61,7 @@ def complete(device: Any, sm: Any, spec: Any, index: int, time: int) -> None:
         warp.predicate_ready[code.dest_predicate] = time
         warp.predicate_guard[code.dest_predicate] = time
     op.ready = time
-    if device.trace == 1 and sm.number < device.trace_sms:
+    if device.tracing == 1 and sm.number < device.trace_sms:
         emit(device, sm, op)
     warp.memory_out -= 1
     warp.memory_until = max(warp.memory_until, time)
