@@ -91,6 +91,8 @@ def run(
     `{"l1.ways": 8}`. trace: True, or which SMs and cycles. limit_cycles: LimitError after as many.
     Raises TinygpuError and its kin: InputError for what cannot be used, FaultError, DeadlockError.
     """
+    if seed < 0:
+        raise InputError(f"a seed is a whole number from 0, not {seed}")
     loaded = load_program(program)
     overrides: dict[str, str] = {}
     arguments = dict(args or {})

@@ -107,6 +107,12 @@ def invoke(arguments: Sequence[str] | None = None) -> int:
         return 4
     except OSError as error:
         return _operating_system(error)
+    except UnicodeDecodeError as error:
+        complain(f"a file is not a text in UTF-8: byte {error.start}: {error.reason}")
+        return 2
+    except MemoryError as error:
+        complain(f"not enough memory on this computer: {str(error).lower() or 'the run is too large'}")
+        return 3
     except Exception as error:
         # The tree of errors is imported only now that there is one, so that --help stays quick.
         from .isa.errors import TinygpuError

@@ -108,6 +108,7 @@ def test_an_endless_loop_ends_at_the_limit_with_its_place() -> None:
         (lambda: tg.run("matmull"), "there is no file and no shipped program matmull"),
         (lambda: tg.run("matmul", machine="h20"), "there is no machine 'h20'"),
         (lambda: tg.run("matmul", M=3), "the program has no constant or parameter M"),
+        (lambda: tg.run(SAXPY, seed=-1), "a seed is a whole number from 0, not -1"),
         (lambda: tg.run(SAXPY, args={"Z": 1}), "the kernel has no parameter Z"),
         (lambda: tg.run(SAXPY, X=np.zeros(4)), r"X \(ptr.f32\) is float64, not float32"),
         (lambda: tg.run(SAXPY, machine="tiny", block=512), "512 threads in a block"),
@@ -179,6 +180,11 @@ def test_programs_are_found_by_name_with_suffix_and_folder() -> None:
     assert library.find("matmul") == library.find("matmul.s") == path
     assert library.find("matmul/matmul.s") == path
     assert library.find(str(path)) == path
+
+
+def test_no_two_programs_share_a_name() -> None:
+    stems = [path.stem for path in library.folder().rglob("*.s")]
+    assert sorted(stems) == list(library.shipped())
 
 
 @pytest.mark.parametrize("name", ["../isa/table", "..", "", "matmul/../../isa/x"])

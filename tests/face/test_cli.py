@@ -110,6 +110,17 @@ def command_that_raises(error: BaseException) -> click.Command:
         (PermissionError(13, "Permission denied", "a.s"), 2, "error: a.s: permission denied\n"),
         (IsADirectoryError(21, "Is a directory", "a"), 2, "error: a: is a directory\n"),
         (OSError(28, "No space left on device"), 2, "error: no space left on device\n"),
+        (
+            UnicodeDecodeError("utf-8", b"x", 0, 1, "bad"),
+            2,
+            "error: a file is not a text in UTF-8: byte 0: bad\n",
+        ),
+        (
+            MemoryError("Unable to allocate 1 TiB"),
+            3,
+            "error: not enough memory on this computer: unable to all",
+        ),
+        (MemoryError(), 3, "error: not enough memory on this computer: the run is too large\n"),
         (KeyboardInterrupt(), 130, "\nerror: interrupted\n"),
     ],
 )

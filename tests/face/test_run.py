@@ -201,6 +201,8 @@ def test_a_launch_that_does_not_fit_is_exit_2(tinygpu: Call) -> None:
         (("--divergence", "stak"), "divergence.policy: should be", "did you mean stack?"),
         (("--limit-cycles", "0"), "0 is not in the range x>=1", ""),
         (("--seed", "x"), "'x' is not a valid integer", ""),
+        (("--seed", "-1"), "-1 is not in the range x>=0", ""),
+        (("--window", "1:9"), "--window says what to trace: add --trace", ""),
         (("--grid", "0"), "the grid is 0", "one to three whole numbers above 0"),
         (("--grid", "1,2,3,4"), "the grid is (1, 2, 3, 4)", ""),
         (("--mchine", "tiny"), "--mchine", "--machine"),

@@ -81,7 +81,9 @@ class Choices:
     "--arg", metavar="NAME=VALUE", multiple=True, help="An argument: a number, an expression, or @FILE.npy."
 )
 @click.option("--save", metavar="NAME=FILE.npy", multiple=True, help="Save an array as it is after the run.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random inputs.")
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the random inputs."
+)
 @click.option("--trace", is_flag=True, help="Write PROGRAM.trace.npz and a picture of it.")
 @click.option("-o", "--output", metavar="FILE", help="Where the trace goes; FILE.png or .svg: the picture.")
 @click.option("--trace-sms", type=click.IntRange(1), default=4, show_default=True, help="SMs to trace.")
@@ -98,10 +100,11 @@ def command(**options: Any) -> int:
     something illegal.
     """  # fmt: skip
     choices = Choices(**options)
+    traced = trace_options(choices)
     planned, machine = prepare(choices)
     saves = _saves(choices, planned)
     places = _places(choices, planned) if choices.traces else None
-    result = _simulate(choices, planned, machine)
+    result = _simulate(choices, planned, machine, traced)
     for name, path in saves.items():
         _save(result, name, path)
     written = _write_trace(result, *places) if places else {}
@@ -142,6 +145,8 @@ def trace_options(choices: Choices) -> TraceOptions | None:
     from ..sim.state import NEVER
 
     if not choices.traces:
+        if choices.window is not None:
+            raise click.UsageError("--window says what to trace: add --trace")
         return None
     if choices.window is None:
         return TraceOptions(sms=choices.trace_sms)
@@ -155,18 +160,19 @@ def trace_options(choices: Choices) -> TraceOptions | None:
     return TraceOptions(sms=choices.trace_sms, window=window)
 
 
-def _simulate(choices: Choices, planned: LaunchPlan, machine: Machine) -> RunResult:
+def _simulate(
+    choices: Choices, planned: LaunchPlan, machine: Machine, traced: TraceOptions | None
+) -> RunResult:
     from .. import api
     from ..sim import pieces
 
-    options = trace_options(choices)
     if not pieces.compiled():
         common.say("compiling the simulator's core; this happens once and takes about half a minute")
     with progress() as shown:
         return api.run_plan(
             planned,
             machine,
-            trace=options or False,
+            trace=traced or False,
             check=not choices.no_check,
             limit_cycles=choices.limit_cycles,
             progress=shown,
