@@ -52,9 +52,10 @@ def bursts(spec: Any, sectors: int) -> int:
 
 
 @core
-def append_queue(memory: Any, channel: Any, index: int) -> None:
+def append_queue(memory: Any, channel: Any, index: int, now: int) -> None:
     """Put an access at the end of the queue that the scheduler sees."""
     access = access_at(memory.accesses, index)
+    access.seen = now
     access.next = 0
     channel.seen += 1
     if access.write:
@@ -101,7 +102,7 @@ def enqueue(
     number = channel_of(spec, line)
     channel = channel_at(memory.channels, number)
     if channel.seen < spec.dram_queue_entries:
-        append_queue(memory, channel, index)
+        append_queue(memory, channel, index, now)
     else:
         append_waiting(memory, channel, index)
     if channel.scheduled == 0:
@@ -124,7 +125,7 @@ def decide(device: Any, memory: Any, spec: Any, number: int, now: int) -> None:
         if channel.wait_head:
             index = channel.wait_head
             channel.wait_head = access_at(memory.accesses, index).next
-            append_queue(memory, channel, index)
+            append_queue(memory, channel, index, now)
     if channel.seen:
         channel.scheduled = 1
         memory_events.schedule(memory, memory_events.DECIDE, number, channel.bus_free - lead)
@@ -159,10 +160,10 @@ def fcfs_writes(memory: Any, channel: Any) -> bool:
 def first_ready(memory: Any, spec: Any, number: int, head: int, now: int) -> int:
     """FR-FCFS: the oldest that hits an open row, else the oldest whose bank is ready, else the oldest.
 
-    The oldest of all goes first once it has waited for `patience_cycles`. Returns the access before
+    The oldest of all goes first once it has been in the queue for `patience_cycles`. Returns the access before
     the chosen one, 0 for the head.
     """
-    if now - access_at(memory.accesses, head).came > spec.dram_patience_cycles * TICKS_PER_CYCLE:
+    if now - access_at(memory.accesses, head).seen > spec.dram_patience_cycles * TICKS_PER_CYCLE:
         return 0
     banks = number * spec.dram_banks
     ready = -1

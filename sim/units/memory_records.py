@@ -70,6 +70,7 @@ SLICE = np.dtype(
 ACCESS = np.dtype(
     [
         ("came", "i8"),
+        ("seen", "i8"),  # when the scheduler's queue had a place for it
         ("row", "i8"),
         ("bank", "i8"),
         ("bursts", "i8"),
