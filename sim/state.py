@@ -28,6 +28,7 @@ REGISTERS = 256  # registers a warp can name; 255 is the zero register
 PREDICATES = 8
 ROW_BYTES = LANES * 4  # one register of a warp: 32 lanes of 4 bytes
 SM_ROWS = 65536 // LANES  # register rows of an SM
+BUFFER = 16  # most entries of a warp's instruction buffer
 QUEUE = 8  # most entries of a sub-core's memory queue
 INBOX = 4096
 L1_LINES_MAX = 4096
@@ -90,6 +91,7 @@ WARP = np.dtype(
         ("since", "i8"),  # first cycle not yet booked to a state
         ("wait_until", "i8"),  # own stall of the last instruction ends
         ("wait_state", "i8"),  # state booked until then: WAIT, BRANCH_RESOLVING, MEMBAR, SLEEPING
+        ("buffer", "i8", (BUFFER,)),  # by pc: when an instruction of the buffer is there
         ("fetch_until", "i8"),  # next instruction is in the buffer
         ("depend_until", "i8"),  # operands are ready; NEVER while a response is out
         ("depend_state", "i8"),
@@ -298,9 +300,7 @@ SM = np.dtype(
         ("memops", MEMOP, (PENDING_MAX,)),
         ("mshrs", MSHR, (MSHRS_MAX + 1,)),
         ("waiters", WAITER, (WAITERS_MAX + 1,)),
-        ("l1_tags", "i8", (L1_LINES_MAX,)),  # these three are one tag store of cache.py
-        ("l1_stamps", "i8", (L1_LINES_MAX,)),
-        ("l1_flags", "u1", (L1_LINES_MAX,)),
+        ("l1_tags", "i8", (2 * L1_LINES_MAX,)),  # a tag store of cache.py
         ("mshr_buckets", "i8", (MSHR_BUCKETS,)),  # by hash of the line; first of the chain
         ("coalesced", COALESCED, (LANES,)),  # lines of the access at the coalescer
         ("l1i_tag", "i8", (L1I_LINES_MAX,)),

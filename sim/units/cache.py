@@ -1,17 +1,17 @@
 """A set-associative store of sectored tags with a replacement policy; L1 and L2 both use it.
 
-It lies in memory as `lines` tags (line number + 1, 0 for empty), then `lines` replacement stamps,
-then `lines` bytes of flags: four valid sectors below, four dirty ones above. A place is
-set * ways + way.
+A set lies together in memory: the tags of its ways (line number + 1, 0 for empty), then their
+states (a byte of flags below a replacement stamp; flags are four valid sectors below, four dirty
+ones above). A place is the address of a tag, and 0 stands for none.
 """
 
 from __future__ import annotations
 
-from ..jit import core, peek8, peek64, poke8, poke64
+from ..jit import core, peek64, poke64
 
 # Replacement policies, in the order of the words in spec.py.
 LRU, FIFO, RANDOM = range(3)
-STORE_BYTES = 17  # a line's tag, stamp and flags
+LINE_BYTES = 16  # a line's tag and state
 
 
 @core
@@ -35,31 +35,44 @@ def spread(value: int, count: int) -> int:
 
 
 @core
-def find(base: int, ways: int, first: int, line: int) -> int:
-    """The place of a line in the set that starts at place `first`, -1 if it is not there."""
-    for place in range(first, first + ways):
-        if peek64(base + 8 * place) == line + 1:
+def set_at(base: int, ways: int, number: int) -> int:
+    """Where set `number` of a store at `base` begins."""
+    return base + LINE_BYTES * ways * number
+
+
+@core
+def find(first: int, ways: int, line: int) -> int:
+    """The place of a line in the set at `first`, 0 if it is not there."""
+    for place in range(first, first + 8 * ways, 8):
+        if peek64(place) == line + 1:
             return place
-    return -1
+    return 0
 
 
 @core
-def flags(base: int, lines: int, place: int) -> int:
+def line_at(place: int) -> int:
+    """The line number at a place; -1 if it is empty."""
+    return peek64(place) - 1
+
+
+@core
+def flags(place: int, ways: int) -> int:
     """Valid sectors (bits 0-3) and dirty sectors (bits 4-7) of a place."""
-    return peek8(base + 16 * lines + place)
+    return peek64(place + 8 * ways) & 255
 
 
 @core
-def set_flags(base: int, lines: int, place: int, value: int) -> None:
+def set_flags(place: int, ways: int, value: int) -> None:
     """Write what `flags` reads."""
-    poke8(base + 16 * lines + place, value)
+    state = place + 8 * ways
+    poke64(state, peek64(state) & ~255 | value)
 
 
 @core
-def touch(base: int, lines: int, place: int, policy: int, clock: int) -> None:
+def touch(place: int, ways: int, policy: int, clock: int) -> None:
     """A hit: only lru cares."""
     if policy == LRU:
-        poke64(base + 8 * (lines + place), clock)
+        poke64(place + 8 * ways, clock << 8 | flags(place, ways))
 
 
 @core
@@ -69,12 +82,12 @@ def next_random(state: int) -> int:
 
 
 @core
-def oldest(base: int, lines: int, ways: int, first: int) -> int:
-    """lru and fifo: the place with the smallest stamp, the lowest of equals."""
+def oldest(first: int, ways: int) -> int:
+    """lru and fifo: the place with the smallest stamp, the lowest of equals; empty ones have stamp 0."""
     best = first
-    stamp = peek64(base + 8 * (lines + first))
-    for place in range(first + 1, first + ways):
-        other = peek64(base + 8 * (lines + place))
+    stamp = peek64(first + 8 * ways) >> 8
+    for place in range(first + 8, first + 8 * ways, 8):
+        other = peek64(place + 8 * ways) >> 8
         if other < stamp:
             best = place
             stamp = other
@@ -82,25 +95,16 @@ def oldest(base: int, lines: int, ways: int, first: int) -> int:
 
 
 @core
-def victim(base: int, lines: int, ways: int, first: int, policy: int, random: int) -> int:
+def victim(first: int, ways: int, policy: int, random: int) -> int:
     """The place that a new line of the set takes: an empty one, else the policy's choice."""
-    empty = find(base, ways, first, -1)
-    if empty >= 0:
-        return empty
     if policy == RANDOM:
-        return first + (random >> 8) % ways
-    return oldest(base, lines, ways, first)
+        empty = find(first, ways, -1)
+        return empty if empty else first + (random >> 8) % ways * 8
+    return oldest(first, ways)
 
 
 @core
-def install(base: int, lines: int, place: int, line: int, value: int, clock: int) -> None:
-    """Put a line with these flags into a place; all policies stamp it."""
-    poke64(base + 8 * place, line + 1)
-    poke64(base + 8 * (lines + place), clock)
-    poke8(base + 16 * lines + place, value)
-
-
-@core
-def line_at(base: int, place: int) -> int:
-    """The line number at a place; -1 if it is empty."""
-    return peek64(base + 8 * place) - 1
+def install(place: int, ways: int, line: int, value: int, clock: int) -> None:
+    """Put a line with these flags into a place; `clock`, above 0, is its stamp under every policy."""
+    poke64(place, line + 1)
+    poke64(place + 8 * ways, clock << 8 | value)

@@ -16,24 +16,15 @@ from . import cache, coalesce, heap, mshr, network, writeback
 # Cache operators as `code.cache` gives them, in the order of isa/instructions/memory.py.
 DEFAULT, CA, CG, CS, VOLATILE = range(5)
 TAGS_OFFSET = field_offset(SM, "l1_tags")
-assert field_offset(SM, "l1_stamps") - TAGS_OFFSET == 8 * L1_LINES_MAX
-assert field_offset(SM, "l1_flags") - TAGS_OFFSET == 16 * L1_LINES_MAX
 HIT_LEVEL = 1
-
-
-@core
-def tags_address(device: Any, sm: Any) -> int:
-    """Where the tag store of an SM lies."""
-    return device.sms + sm.number * network.SM_BYTES + TAGS_OFFSET
 
 
 @core
 def flush(sm: Any) -> None:
     """Forget everything: lines, MSHRs, messages, ports. L1 is invalidated at each launch."""
     if sm.l1_clock:
-        for i in range(L1_LINES_MAX):
+        for i in range(2 * L1_LINES_MAX):
             sm.l1_tags[i] = 0
-            sm.l1_flags[i] = 0
     if sm.mshr_count:  # a launch was broken off
         for i in range(MSHR_BUCKETS):
             sm.mshr_buckets[i] = 0
@@ -54,20 +45,22 @@ def flush(sm: Any) -> None:
 
 
 @core
-def place_of(device: Any, sm: Any, spec: Any, line: int) -> int:
-    """Where L1 keeps a line, -1 if it does not."""
-    if sm.l1_sets == 0:
-        return -1
-    first = cache.spread(line, sm.l1_sets) * spec.l1_ways
-    return cache.find(tags_address(device, sm), spec.l1_ways, first, line)
+def set_of(device: Any, sm: Any, spec: Any, line: int) -> int:
+    """Where the set of a line begins."""
+    base = device.sms + sm.number * network.SM_BYTES + TAGS_OFFSET
+    return cache.set_at(base, spec.l1_ways, cache.spread(line, sm.l1_sets))
 
 
 @core
-def present(device: Any, sm: Any, place: int) -> int:
+def place_of(device: Any, sm: Any, spec: Any, line: int) -> int:
+    """Where L1 keeps a line, 0 if it does not."""
+    return cache.find(set_of(device, sm, spec, line), spec.l1_ways, line) if sm.l1_sets else 0
+
+
+@core
+def present(spec: Any, place: int) -> int:
     """Sectors of a line at a place that are here."""
-    if place < 0:
-        return 0
-    return cache.flags(tags_address(device, sm), L1_LINES_MAX, place)
+    return cache.flags(place, spec.l1_ways) if place else 0
 
 
 @core
@@ -86,7 +79,7 @@ def admits(device: Any, sm: Any, spec: Any, bypass: bool) -> bool:
         entry = sm.coalesced[i]
         missing = entry.sectors
         if not bypass:
-            missing &= ~present(device, sm, place_of(device, sm, spec, entry.line))
+            missing &= ~present(spec, place_of(device, sm, spec, entry.line))
         if missing:
             waiters += 1
             index = joinable(sm, spec, bypass, entry.line)
@@ -128,10 +121,10 @@ def look_up(device: Any, sm: Any, spec: Any, index: int, number: int, bypass: bo
     missing = entry.sectors
     if not bypass:
         place = place_of(device, sm, spec, entry.line)
-        missing &= ~present(device, sm, place)
+        missing &= ~present(spec, place)
         if missing != entry.sectors:
             sm.l1_clock += 1
-            cache.touch(tags_address(device, sm), L1_LINES_MAX, place, spec.l1_replacement, sm.l1_clock)
+            cache.touch(place, spec.l1_ways, spec.l1_replacement, sm.l1_clock)
     wanted = coalesce.sector_count(entry.sectors)
     absent = coalesce.sector_count(missing)
     sm.counters[C.L1_ACCESSES] += wanted
@@ -198,10 +191,8 @@ def atomic(device: Any, sm: Any, spec: Any, index: int, returns: int, time: int)
 def invalidate(device: Any, sm: Any, spec: Any, line: int, sectors: int) -> None:
     """Drop sectors of a line."""
     place = place_of(device, sm, spec, line)
-    if place >= 0:
-        base = tags_address(device, sm)
-        kept = cache.flags(base, L1_LINES_MAX, place) & ~sectors
-        cache.set_flags(base, L1_LINES_MAX, place, kept)
+    if place:
+        cache.set_flags(place, spec.l1_ways, cache.flags(place, spec.l1_ways) & ~sectors)
 
 
 @core
@@ -209,17 +200,15 @@ def fill(device: Any, sm: Any, spec: Any, line: int, sectors: int) -> None:
     """Sectors of a line have come: keep them, in a new place if the line has none."""
     if sm.l1_sets == 0:
         return
-    base = tags_address(device, sm)
     place = place_of(device, sm, spec, line)
-    if place >= 0:
-        kept = cache.flags(base, L1_LINES_MAX, place)
-        cache.set_flags(base, L1_LINES_MAX, place, kept | sectors)
+    if place:
+        cache.set_flags(place, spec.l1_ways, cache.flags(place, spec.l1_ways) | sectors)
         return
     sm.l1_clock += 1
     sm.random = cache.next_random(sm.random)
-    first = cache.spread(line, sm.l1_sets) * spec.l1_ways
-    place = cache.victim(base, L1_LINES_MAX, spec.l1_ways, first, spec.l1_replacement, sm.random)
-    cache.install(base, L1_LINES_MAX, place, line, sectors, sm.l1_clock)
+    first = set_of(device, sm, spec, line)
+    place = cache.victim(first, spec.l1_ways, spec.l1_replacement, sm.random)
+    cache.install(place, spec.l1_ways, line, sectors, sm.l1_clock)
 
 
 @core

@@ -20,10 +20,10 @@ from .l2_places import (
     far_back_ticks,
     far_out_ticks,
     find,
-    first_place,
     hit_ticks,
     home_slice,
     near_slice,
+    set_of,
     touch,
     valid,
 )
@@ -127,7 +127,7 @@ def look_up(device: Any, memory: Any, spec: Any, index: int, number: int, now: i
     """A load or an atomic looks for its sectors; False if it has to be tried again."""
     request = transaction_at(memory.transactions, index)
     place = find(memory, spec, number >> 1, request.line)
-    missing = request.sectors & ~valid(memory, place)
+    missing = request.sectors & ~valid(spec, place)
     miss = 0
     if missing:
         miss = l2_misses.find(memory, number, request.line)
@@ -135,7 +135,7 @@ def look_up(device: Any, memory: Any, spec: Any, index: int, number: int, now: i
             if not has_room(memory, spec, number):
                 return False
             miss = l2_misses.allocate(memory, number, request.line)
-    if place >= 0:
+    if place:
         touch(memory, spec, place)
     new = 0
     if missing:
@@ -224,9 +224,9 @@ def perform(device: Any, memory: Any, spec: Any, index: int, number: int, level:
     part.atomic_free = max(now, part.atomic_free) + cycles * TICKS_PER_CYCLE
     device.counters[C.DEV_L2_ATOMICS] += sectors
     place = find(memory, spec, number, request.line)
-    if place >= 0:
-        kept = cache.flags(memory.tags, memory.lines, place)
-        cache.set_flags(memory.tags, memory.lines, place, kept | request.sectors << 4)
+    if place:
+        kept = cache.flags(place, spec.l2_ways)
+        cache.set_flags(place, spec.l2_ways, kept | request.sectors << 4)
     drop_copies(memory, spec, number, request.line, request.sectors)
     level = FAR_LEVEL if request.far and level == NEAR_LEVEL else level
     finish(memory, spec, index, level, part.atomic_free + hit_ticks(spec))
@@ -238,19 +238,19 @@ def write(device: Any, memory: Any, spec: Any, index: int, number: int, now: int
     request = transaction_at(memory.transactions, index)
     through = spec.l2_write_back == 0
     place = find(memory, spec, number >> 1, request.line)
-    if (through or place < 0) and not has_room(memory, spec, number):
+    if (through or place == 0) and not has_room(memory, spec, number):
         return False
-    if place < 0:
+    if place == 0:
         place = make_place(device, memory, spec, number, request.line, now)
     else:
         touch(memory, spec, place)
-    sectors = cache.flags(memory.tags, memory.lines, place) | request.sectors
+    sectors = cache.flags(place, spec.l2_ways) | request.sectors
     if through:
         port_at(memory.ports, number).writes += 1
         dram.enqueue(device, memory, spec, request.line, request.sectors, 1, number, now)
     else:
         sectors |= request.sectors << 4
-    cache.set_flags(memory.tags, memory.lines, place, sectors)
+    cache.set_flags(place, spec.l2_ways, sectors)
     drop_copies(memory, spec, number >> 1, request.line, request.sectors)
     device.counters[C.DEV_L2_WRITES] += sector_count(request.sectors)
     finish(memory, spec, index, FAR_LEVEL if request.far else NEAR_LEVEL, now + hit_ticks(spec))
@@ -262,15 +262,15 @@ def make_place(device: Any, memory: Any, spec: Any, number: int, line: int, now:
     """A place for a new line in the slice of a port; a dirty line that leaves goes to DRAM."""
     memory.clock += 1
     memory.random = cache.next_random(memory.random)
-    first = first_place(memory, spec, number >> 1, line)
-    place = cache.victim(memory.tags, memory.lines, spec.l2_ways, first, spec.l2_replacement, memory.random)
-    dirty = cache.flags(memory.tags, memory.lines, place) >> 4
+    first = set_of(memory, spec, number >> 1, line)
+    place = cache.victim(first, spec.l2_ways, spec.l2_replacement, memory.random)
+    dirty = cache.flags(place, spec.l2_ways) >> 4
     if dirty:
-        leaving = cache.line_at(memory.tags, place)
+        leaving = cache.line_at(place)
         port_at(memory.ports, number).writes += 1
         device.counters[C.DEV_L2_WRITE_BACKS] += sector_count(dirty)
         dram.enqueue(device, memory, spec, leaving, dirty, 1, number, now)
-    cache.install(memory.tags, memory.lines, place, line, 0, memory.clock)
+    cache.install(place, spec.l2_ways, line, 0, memory.clock)
     return place
 
 
@@ -283,9 +283,9 @@ def drop_copies(memory: Any, spec: Any, home: int, line: int, sectors: int) -> N
         near = near_slice(spec, home, partition)
         if near != home:
             place = find(memory, spec, near, line)
-            if place >= 0:
-                kept = cache.flags(memory.tags, memory.lines, place) & ~sectors
-                cache.set_flags(memory.tags, memory.lines, place, kept)
+            if place:
+                kept = cache.flags(place, spec.l2_ways) & ~sectors
+                cache.set_flags(place, spec.l2_ways, kept)
 
 
 @core
@@ -294,10 +294,10 @@ def fill(device: Any, memory: Any, spec: Any, index: int, sectors: int, level: i
     miss = miss_at(memory.misses, index)
     number = miss.port
     place = find(memory, spec, number >> 1, miss.line)
-    if place < 0:
+    if place == 0:
         place = make_place(device, memory, spec, number, miss.line, now)
-    kept = cache.flags(memory.tags, memory.lines, place)
-    cache.set_flags(memory.tags, memory.lines, place, kept | sectors)
+    kept = cache.flags(place, spec.l2_ways)
+    cache.set_flags(place, spec.l2_ways, kept | sectors)
     miss.came |= sectors
     release(device, memory, spec, index, sectors, level, now)
     if miss.came == miss.asked:

@@ -25,29 +25,30 @@ def near_slice(spec: Any, home: int, partition: int) -> int:
 
 
 @core
-def first_place(memory: Any, spec: Any, number: int, line: int) -> int:
-    """The first place of the set of a line in slice `number`; whole rows of slices fill sets in turn."""
+def set_of(memory: Any, spec: Any, number: int, line: int) -> int:
+    """Where the set of a line in slice `number` begins; whole rows of slices fill sets in turn."""
     row = line // spec.l2_slices
-    return (number * memory.sets + cache.spread(row, memory.sets)) * spec.l2_ways
+    place = number * memory.sets + cache.spread(row, memory.sets)
+    return cache.set_at(memory.tags, spec.l2_ways, place)
 
 
 @core
 def find(memory: Any, spec: Any, number: int, line: int) -> int:
-    """The place of a line in a slice, -1 if it is not there."""
-    return cache.find(memory.tags, spec.l2_ways, first_place(memory, spec, number, line), line)
+    """The place of a line in a slice, 0 if it is not there."""
+    return cache.find(set_of(memory, spec, number, line), spec.l2_ways, line)
 
 
 @core
-def valid(memory: Any, place: int) -> int:
-    """The valid sectors of a place, none for -1."""
-    return 0 if place < 0 else cache.flags(memory.tags, memory.lines, place) & ALL_SECTORS
+def valid(spec: Any, place: int) -> int:
+    """The valid sectors of a place, none for 0."""
+    return cache.flags(place, spec.l2_ways) & ALL_SECTORS if place else 0
 
 
 @core
 def touch(memory: Any, spec: Any, place: int) -> None:
     """Note the use of a line."""
     memory.clock += 1
-    cache.touch(memory.tags, memory.lines, place, spec.l2_replacement, memory.clock)
+    cache.touch(place, spec.l2_ways, spec.l2_replacement, memory.clock)
 
 
 @core

@@ -133,7 +133,6 @@ MEMORY = np.dtype(
         ("far_count", "i8"),
         ("bucket_mask", "i8"),
         ("sets", "i8"),  # of a slice
-        ("lines", "i8"),  # of all slices
         ("clock", "i8"),  # of replacement
         ("random", "i8"),
         ("node_free", "i8"),

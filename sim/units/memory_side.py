@@ -15,7 +15,7 @@ from ..jit import address_of, core, peek8, peek64, poke8, zeros
 from ..packed import TICKS_PER_CYCLE
 from ..spec import MachineSpec
 from ..state import NEVER, sm_at
-from . import cache, dram, heap, l2, memory_events, network, wheel
+from . import dram, heap, l2, memory_events, network, wheel
 from .coalesce import LINE_SHIFT
 from .memory_records import (
     ACCESS,
@@ -183,7 +183,7 @@ class MemorySide:
             "far_events": zeros(events * wheel.FAR_BYTES, np.uint8),
             "arrivals": zeros(device.sms * heap.ENTRY_BYTES, np.uint8),
             "buckets": zeros(buckets, np.uint32),
-            "tags": zeros(lines * cache.STORE_BYTES, np.uint8),
+            "tags": zeros(2 * lines, np.int64),
             "queued": zeros(device.sms, np.uint8),
         }
         self.record = zeros(1, MEMORY)
@@ -192,7 +192,6 @@ class MemorySide:
             row[name] = address_of(array)
         row["bucket_mask"] = buckets - 1
         row["sets"] = sets
-        row["lines"] = lines
         self.address = address_of(self.record)
 
     def reset(self) -> None:

@@ -16,26 +16,33 @@ WAYS = 4
 
 
 class Store:
-    """One set of four ways, used through the functions that the caches use."""
+    """One set of four ways, used through the functions that the caches use; the second of three sets."""
 
     def __init__(self, policy: int) -> None:
         self.policy = policy
-        self.bytes = np.zeros(WAYS * cache.STORE_BYTES, np.uint8)
-        self.base = address_of(self.bytes)
+        self.words = np.zeros(3 * 2 * WAYS, np.int64)
+        self.first = int(cache.set_at(address_of(self.words), WAYS, 1))
         self.clock = 0
         self.random = 1
+
+    def way(self, line: int) -> int:
+        """The way that holds a line, -1 if none does."""
+        place = int(cache.find(self.first, WAYS, line))
+        return (place - self.first) // 8 if place else -1
 
     def use(self, line: int) -> int | None:
         """Look a line up and bring it in if it is missing; the line that had to leave, if any."""
         self.clock += 1
-        place = cache.find(self.base, WAYS, 0, line)
-        if place >= 0:
-            cache.touch(self.base, WAYS, place, self.policy, self.clock)
+        place = cache.find(self.first, WAYS, line)
+        if place:
+            cache.touch(place, WAYS, self.policy, self.clock)
             return None
         self.random = cache.next_random(self.random)
-        place = cache.victim(self.base, WAYS, WAYS, 0, self.policy, self.random)
-        leaving = int(cache.line_at(self.base, place))
-        cache.install(self.base, WAYS, place, line, 15, self.clock)
+        place = cache.victim(self.first, WAYS, self.policy, self.random)
+        leaving = int(cache.line_at(place))
+        cache.install(place, WAYS, line, 15, self.clock)
+        assert not self.words[: 2 * WAYS].any()
+        assert not self.words[4 * WAYS :].any()
         return None if leaving < 0 else leaving
 
 
@@ -43,7 +50,7 @@ def test_empty_places_are_taken_first() -> None:
     for policy in (cache.LRU, cache.FIFO, cache.RANDOM):
         store = Store(policy)
         assert [store.use(line) for line in (10, 11, 12, 13)] == [None] * 4
-        assert [cache.find(store.base, WAYS, 0, line) for line in (10, 11, 12, 13, 14)] == [0, 1, 2, 3, -1]
+        assert [store.way(line) for line in (10, 11, 12, 13, 14)] == [0, 1, 2, 3, -1]
 
 
 def test_lru_replaces_what_was_used_least_recently() -> None:
@@ -73,7 +80,7 @@ def test_random_replaces_every_way_in_the_long_run_and_the_same_in_every_run() -
     places: Counter[int] = Counter()
     for line in range(404):
         store.use(line)
-        places[int(cache.find(store.base, WAYS, 0, line))] += 1
+        places[store.way(line)] += 1
     assert min(places.values()) > 70
 
 
@@ -81,8 +88,13 @@ def test_flags_are_a_byte_of_each_place() -> None:
     store = Store(cache.LRU)
     for line in range(4):
         store.use(line)
-    cache.set_flags(store.base, WAYS, 2, 0xA5)
-    assert [cache.flags(store.base, WAYS, place) for place in range(4)] == [15, 15, 0xA5, 15]
+    places = [store.first + 8 * way for way in range(4)]
+    cache.set_flags(places[2], WAYS, 0xA5)
+    assert [cache.flags(place, WAYS) for place in places] == [15, 15, 0xA5, 15]
+    for policy in (cache.FIFO, cache.LRU):
+        cache.touch(places[2], WAYS, policy, 1000)
+        assert cache.flags(places[2], WAYS) == 0xA5
+    assert [store.use(line) for line in (4, 5, 6, 7)] == [0, 1, 3, 4]  # the touch at 1000 was the last
 
 
 @settings(max_examples=200, deadline=None)

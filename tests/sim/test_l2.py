@@ -38,7 +38,7 @@ def test_any_stride_spreads_over_all_slices_and_sets(slices: int, stride: int) -
     homes = Counter(int(l2_places.home_slice(row, i * stride)) for i in range(40 * slices))
     assert set(homes) == set(range(slices))
     assert max(homes.values()) <= 90  # the mean is 40
-    sets = {int(l2_places.first_place(rig.memory.record[0], row, 3, i * stride)) for i in range(64 * slices)}
+    sets = {int(l2_places.set_of(rig.memory.record[0], row, 3, i * stride)) for i in range(64 * slices)}
     assert len(sets) == 16  # 16 sets of 8 ways in a slice of 16 KB
 
 
@@ -182,12 +182,12 @@ def test_an_atomic_on_a_missing_line_reads_it_first() -> None:
 def fill_set(rig: Rig, ways: int) -> list[int]:
     """Lines of one set of the slice that is line 0's home, one more than it has ways."""
     memory, row = rig.memory.record[0], rig.record
-    place = l2_places.first_place(memory, row, l2_places.home_slice(row, 0), 0)
+    place = l2_places.set_of(memory, row, l2_places.home_slice(row, 0), 0)
     found = []
     line = 0
     while len(found) <= ways:
         home = l2_places.home_slice(row, line)
-        if home == l2_places.home_slice(row, 0) and l2_places.first_place(memory, row, home, line) == place:
+        if home == l2_places.home_slice(row, 0) and l2_places.set_of(memory, row, home, line) == place:
             found.append(line)
         line += 1
     return found
