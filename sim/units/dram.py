@@ -160,8 +160,8 @@ def fcfs_writes(memory: Any, channel: Any) -> bool:
 def first_ready(memory: Any, spec: Any, number: int, head: int, now: int) -> int:
     """FR-FCFS: the oldest that hits an open row, else the oldest whose bank is ready, else the oldest.
 
-    The oldest of all goes first once it has been in the queue for `patience_cycles`. Returns the access before
-    the chosen one, 0 for the head.
+    The oldest of all goes first once it has been in the queue for `patience_cycles`. Returns the
+    access before the chosen one, 0 for the head.
     """
     if now - access_at(memory.accesses, head).seen > spec.dram_patience_cycles * TICKS_PER_CYCLE:
         return 0
