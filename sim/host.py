@@ -23,6 +23,9 @@ from .engine import BURST_CYCLES, Launch, Progress, RawRun, TraceOptions
 from .machine_state import MachineState
 from .spec import MachineSpec
 
+FIRST_BURST = 500  # cycles
+BURST_SECONDS = 0.2  # of wall time that a burst should last at most
+
 Process = Generator[simpy.Event, Any, Any]
 
 
@@ -132,17 +135,21 @@ class Host:
     def _bursts(self, launch: Launch, progress: Progress | None, limit_cycles: int | None) -> Process:
         """Run ahead to the next event of others, at most a burst at a time."""
         nanoseconds = 1000 / self.spec.device.clock_mhz
-        begin = time.perf_counter()
-        ended = False
+        begin = last = time.perf_counter()
+        burst, ended = FIRST_BURST, False
         while not ended:
             before = launch.elapsed
             others = (self.environment.peek() - self.environment.now) / nanoseconds
-            until = before + int(max(1, min(BURST_CYCLES, others)))
+            until = before + int(max(1, min(burst, others)))
             if limit_cycles is not None:
                 until = min(until, limit_cycles)
             ended = launch.advance(until)
+            now = time.perf_counter()
             if progress is not None:
-                progress(launch.elapsed, time.perf_counter() - begin)
+                progress(launch.elapsed, now - begin)
+            # A busy machine gets short bursts, so that Ctrl-C and progress never wait for long.
+            burst = min(2 * burst, BURST_CYCLES) if now - last < BURST_SECONDS else max(1, burst // 2)
+            last = now
             if not ended and limit_cycles is not None and launch.elapsed >= limit_cycles:
                 raise LimitError(
                     f"the kernel has not finished after {limit_cycles} cycles",

@@ -82,7 +82,7 @@ class FrontEnd(Section):
     )
     prefetch_lines: int = Field(ge=0, le=32, description="lines fetched ahead of a sub-core's miss")
     refill_cycles: int = Field(
-        ge=0, le=50, description="from a taken branch to its first instruction, beyond the branch's own stall"
+        ge=0, le=50, description="from asking for an instruction that is in L0 to its place in the buffer"
     )
 
 
@@ -94,7 +94,6 @@ class Issue(Section):
         ge=1, le=MAX_WARPS, description="two_level: warps of the active set a sub-core"
     )
     branch_stall_cycles: int = Field(ge=1, le=50, description="a branch bars its warp this long")
-    control_codes: bool = Field(description="honour scheduling control where instructions carry it")
 
 
 class RegisterFile(Section):
@@ -143,8 +142,9 @@ class Lsu(Section):
         ge=1, le=64, description="SM-wide pipe: cycles at least a warp instruction"
     )
     wavefront_cycles: int = Field(ge=1, le=64, description="SM-wide pipe: cycles a wavefront")
-    bank_bytes: int = Field(ge=4, le=4, description="width of a bank")
-    banks: int = Field(ge=1, le=32, description="banks of shared memory and L1 data")
+    subcore_wavefront_cycles: int = Field(
+        ge=1, le=64, description="a sub-core hands over nothing more for this long after each wavefront"
+    )
     pending: int = Field(ge=1, le=2048, description="memory instructions an SM can have outstanding")
 
 
@@ -271,7 +271,9 @@ class Divergence(Section):
     policy: Literal["stack", "independent"] = Field(
         description="stack: one path to its end, then the other; independent: paths take turns"
     )
-    first: Literal["taken", "fallthrough"] = Field(description="which side of a branch runs first")
+    first: Literal["taken", "fallthrough", "fewer"] = Field(
+        description="which side of a branch runs first; fewer: that of fewer lanes, else the fall-through"
+    )
     yield_branches: int = Field(
         ge=1, le=65536, description="independent: backward branches of one path before the others get a turn"
     )

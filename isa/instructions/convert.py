@@ -65,6 +65,11 @@ def integer_pair(words):
     return to != src and (words["sat"] == "" or least < low or most > high)
 
 
+def to_float_timing(words):
+    """A 32-bit integer to f32 runs on the integer pipe (I2FP); the others are conversions proper."""
+    return "int32" if words["to"] == "f32" and words["src"] in ("s32", "u32") else "convert"
+
+
 def integer_timing(words):
     """A pair of registers on either side takes the 64-bit path."""
     return "int64" if "64" in words["to"] + words["src"] else "int32"
@@ -122,7 +127,7 @@ def from_integer(round, to, src):
 
 
 @instruction(
-    "cvt.{round}.{to}.{src}", round=tuple(ROUND), to=FLOAT, src=INT, timing="convert", choose=True,
+    "cvt.{round}.{to}.{src}", round=tuple(ROUND), to=FLOAT, src=INT, timing=to_float_timing, choose=True,
     only=lambda v: v["round"] == "rn" or (v["to"] == "f32" and BYTES[v["src"]] == 4),
     operands="d:{to}, a:{src}", doc="Converts an integer to a float.", example="cvt.rn.f32.s32 x, i",
     notes=MODES + "Rounded once. f16 goes to infinity from 65520 up.",

@@ -98,7 +98,7 @@ def free_warp(device: Any, sm: Any, spec: Any, warp: Any, number: int, until: in
         warp.wait_state = BARRIER
         sub = sm.subcores[warp.slot % spec.sm_subcores]
         local = warp.slot // spec.sm_subcores
-        frontend.fetch(device, sm, spec, sub, warp, warp.pc, until)
+        frontend.refill(device, sm, spec, sub, warp, sm.now, until)
         scoreboard.refresh(device, spec, sub, warp, local)
         sub.next = min(sub.next, sub.wake[local])
 

@@ -93,7 +93,7 @@ def start_warp(device: Any, sm: Any, spec: Any, slot: int, block: int, number: i
     sub.warps += 1
     sub.state[local] = NOT_SELECTED
     sm.resident_warps += 1
-    frontend.fetch(device, sm, spec, sub, warp, 0, time)
+    frontend.refill(device, sm, spec, sub, warp, time, time)
     scoreboard.refresh(device, spec, sub, warp, local)
     sub.next = min(sub.next, sub.wake[local])
 

@@ -15,6 +15,7 @@ from ..jit import core
 from ..rows import popcount
 from ..state import LANES
 
+FEWER = 2  # order of the words in spec.Divergence.first
 STACK, INDEPENDENT = 0, 1  # order of the words in spec.Divergence.policy
 FREE = -1  # a split that waits for no barrier
 SYNC = 100  # a split that waits for the other lanes of a warp-wide instruction
@@ -109,7 +110,10 @@ def part(spec: Any, warp: Any, taken: int, target: int, reconverge: int) -> None
     if reconverge >= 0 and (group < 0 or warp.groups[group].pc != reconverge):
         group = new_group(warp, reconverge, warp.active, group)
     other = warp.active & ~taken
-    if spec.divergence_first == 0:
+    taken_first = spec.divergence_first == 0
+    if spec.divergence_first == FEWER:
+        taken_first = popcount(taken) < popcount(other)
+    if taken_first:
         place(warp, warp.pc + 1, other, group)
         place(warp, target, taken, group)
     else:

@@ -1,8 +1,9 @@
-"""Instruction supply: a sub-core's L0 cache, the SM's L1 instruction cache, prefetch of next lines.
+"""Instruction supply: a warp's buffer, the sub-core's L0 cache, the SM's L1, prefetch of next lines.
 
-The instruction buffer hides a fetch that hits, so only three things delay a warp: a taken branch
-(the buffer refills), a line that is not there yet, and a line that must come from L2. A line that
-is used for the first time asks for the lines after it, like a stream buffer.
+An instruction is asked for when its place in the buffer becomes free, and is there `refill_cycles`
+later if its line is in L0. So straight code runs at full rate while the buffer holds at least as
+many instructions as the fetch takes cycles. A jump empties the buffer. A line that is used for the
+first time asks for the lines after it, like a stream buffer.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any
 
 from .. import counters as C
 from ..jit import core
+from ..state import BUFFER
 
 
 @core
@@ -35,30 +37,42 @@ def request_line(sm: Any, spec: Any, sub: Any, line: int, time: int) -> None:
 
 
 @core
-def fetch(device: Any, sm: Any, spec: Any, sub: Any, warp: Any, pc: int, time: int) -> None:
-    """Set when the instruction at `pc` is in the warp's buffer, as its path enters a new line."""
+def line_ready(device: Any, sm: Any, spec: Any, sub: Any, pc: int, time: int, jumped: bool) -> int:
+    """The cycle at which the line of the instruction at `pc`, wanted at `time`, is in L0."""
     lines = spec.front_end_line_bytes // spec.front_end_instruction_bytes
-    if pc >= device.code_count:
-        return
     line = pc // lines
     place = line % spec.front_end_l0_lines
     if sub.l0_tag[place] != line + 1:
         sm.counters[C.INSTRUCTION_L0_MISSES] += 1
         request_line(sm, spec, sub, line, time)
-    warp.fetch_until = max(warp.fetch_until, sub.l0_ready[place])
-    last = (device.code_count - 1) // lines
-    for ahead in range(line + 1, min(line + spec.front_end_prefetch_lines, last) + 1):
-        if sub.l0_tag[ahead % spec.front_end_l0_lines] != ahead + 1:
-            request_line(sm, spec, sub, ahead, time)
+    ready = sub.l0_ready[place]
+    if jumped or pc % lines == 0:
+        last = (device.code_count - 1) // lines
+        for ahead in range(line + 1, min(line + spec.front_end_prefetch_lines, last) + 1):
+            if sub.l0_tag[ahead % spec.front_end_l0_lines] != ahead + 1:
+                request_line(sm, spec, sub, ahead, time)
+    return ready
 
 
 @core
-def follow(device: Any, sm: Any, spec: Any, sub: Any, warp: Any, old: int, new: int, time: int) -> None:
-    """The warp goes from instruction `old` to `new`; only a jump or a new line costs anything."""
-    lines = spec.front_end_line_bytes // spec.front_end_instruction_bytes
-    warp.fetch_until = 0
-    if new != old + 1:
-        warp.fetch_until = warp.wait_until + spec.front_end_refill_cycles
-        fetch(device, sm, spec, sub, warp, new, time)
-    elif new // lines != old // lines:
-        fetch(device, sm, spec, sub, warp, new, time)
+def refill(device: Any, sm: Any, spec: Any, sub: Any, warp: Any, asked: int, start: int) -> None:
+    """Fill the empty buffer from the warp's pc on: lines are asked for at `asked`, decoded from `start`."""
+    for ahead in range(spec.front_end_buffer_entries):
+        pc = warp.pc + ahead
+        if pc < device.code_count:
+            ready = line_ready(device, sm, spec, sub, pc, asked, ahead == 0)
+            warp.buffer[pc % BUFFER] = max(ready, start)
+    warp.fetch_until = warp.buffer[warp.pc % BUFFER]
+
+
+@core
+def follow(device: Any, sm: Any, spec: Any, sub: Any, warp: Any, old: int, time: int) -> None:
+    """The warp has issued instruction `old` and goes on at its pc."""
+    if warp.pc != old + 1:
+        refill(device, sm, spec, sub, warp, time, warp.wait_until + spec.front_end_refill_cycles)
+        return
+    pc = old + spec.front_end_buffer_entries
+    if pc < device.code_count:
+        ready = line_ready(device, sm, spec, sub, pc, time, False)
+        warp.buffer[pc % BUFFER] = max(ready, time + spec.front_end_refill_cycles)
+    warp.fetch_until = warp.buffer[warp.pc % BUFFER]

@@ -55,7 +55,7 @@ def issue(device: Any, sm: Any, spec: Any, slot: int, time: int, c: int) -> int:
             warp.pc = old
             faults.raise_fault(device, sm, warp, faults.FELL_OFF, 0, 0, 0, time)
             return 0
-        frontend.follow(device, sm, spec, sub, warp, old, warp.pc, time)
+        frontend.follow(device, sm, spec, sub, warp, old, time)
     scoreboard.refresh(device, spec, sub, warp, local)
     return 0
 

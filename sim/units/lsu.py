@@ -81,7 +81,8 @@ def dispatch(device: Any, sm: Any, spec: Any, sub: Any, time: int) -> bool:
     sm.lsu_free = start + quarters
     sub.queue_head = (sub.queue_head + 1) % 8
     sub.queue_count -= 1
-    sub.dispatch_free = time + spec.lsu_dispatch_cycles
+    gap = op.wavefronts * spec.lsu_subcore_wavefront_cycles
+    sub.dispatch_free = time + max(spec.lsu_dispatch_cycles, gap)
     sub.next = min(sub.next, time)
     return True
 

@@ -37,13 +37,13 @@ SECTIONS: dict[str, dict[str, Any]] = {
         "refill_cycles": 2,
     },
     "issue": {
-        "scheduler": "gto", "two_level_active": 4, "branch_stall_cycles": 7, "control_codes": True,
+        "scheduler": "gto", "two_level_active": 4, "branch_stall_cycles": 7,
     },
     "register_file": {"banks": 8, "reads_per_cycle": 4, "window_cycles": 8, "reuse": False},
     "bypass": {"address_extra_cycles": 1, "cross_pipe_extra_cycles": 2, "guard_extra_cycles": 9},
     "lsu": {
         "queue_entries": 4, "entry_cycles": 6, "dispatch_cycles": 4, "instruction_cycles": 1,
-        "wavefront_cycles": 1, "bank_bytes": 4, "banks": 32, "pending": 1024,
+        "wavefront_cycles": 1, "subcore_wavefront_cycles": 1, "pending": 1024,
     },
     "shared": {
         "load_cycles": 23, "word_cycles": 3, "conflict_cycles": 2, "atomic_cycles": 31, "shuffle_cycles": 25,

@@ -180,6 +180,15 @@ def test_patience_counts_from_when_the_scheduler_sees_a_request() -> None:
     assert channel.rig.device_counter("dram_row_misses") < 80 // 3
 
 
+def test_patience_counts_from_when_the_scheduler_sees_a_request() -> None:
+    """A backlog beyond the queue does not make everything urgent: rows are still used together."""
+    channel = Channel(dram_queue_entries=8, dram_patience_cycles=200)
+    for i in range(80):
+        channel.access(line_in(channel, 0, i % 2, i // 2 % 8), sectors=15)
+    assert max(channel.ends().values()) > 1000
+    assert channel.rig.device_counter("dram_row_misses") < 80 // 3
+
+
 def test_a_bank_that_is_ready_goes_before_one_that_is_not() -> None:
     channel = Channel(dram_queue_entries=8)
     for chunk in range(8):

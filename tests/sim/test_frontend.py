@@ -37,11 +37,30 @@ def test_the_first_instruction_comes_through_both_caches(near: int, far: int) ->
 
 
 def test_every_line_of_straight_code_misses_without_prefetch() -> None:
-    """The miss is found when the last instruction of the line before issues, 40 cycles before the next."""
+    """A buffer of 3: instruction 8 is asked for when instruction 5 issues, and comes 40 cycles later."""
     outcome = straight(20)
-    assert times(outcome) == [*range(40, 48), *range(87, 95), *range(134, 138)]
+    assert times(outcome) == [*range(40, 48), *range(85, 93), *range(130, 134)]
     assert outcome.counters["instruction_l0_misses"] == 3
     assert outcome.counters["instruction_l1_misses"] == 3
+
+
+@pytest.mark.parametrize(
+    ("entries", "fetch", "expected"),
+    [
+        (3, 3, [0, 1, 2, 3, 4, 5, 6, 7, 8]),
+        (3, 4, [0, 1, 2, 4, 5, 6, 8, 9, 10]),
+        (3, 5, [0, 1, 2, 5, 6, 7, 10, 11, 12]),
+        (5, 5, [0, 1, 2, 3, 4, 5, 6, 7, 8]),
+        (1, 2, [0, 2, 4, 6, 8, 10, 12, 14, 16]),
+    ],
+)
+def test_the_buffer_hides_a_fetch_no_longer_than_itself(
+    entries: int, fetch: int, expected: list[int]
+) -> None:
+    """A place becomes free at an issue, and its next instruction is there `fetch` cycles later."""
+    changes = {"front_end.buffer_entries": entries, "front_end.refill_cycles": fetch,
+               "front_end.line_bytes": 512, "front_end.instruction_bytes": 4}  # fmt: skip
+    assert times(straight(9, changes)) == [40 + cycle for cycle in expected]
 
 
 def test_prefetched_lines_follow_one_another() -> None:

@@ -228,3 +228,26 @@ def test_reads_reach_75_to_90_percent_of_the_nominal_dram_bandwidth(host: Host) 
     seconds = (raw.cycles - SPEC.device.launch_cycles) / (SPEC.device.clock_mhz * 1e6)
     share = size / seconds / (SPEC.dram.gigabytes_per_second * 1e9)
     assert 0.75 < share < 0.90
+
+
+@pytest.mark.parametrize(
+    ("lanes", "first"), [(1, "few"), (3, "few"), (13, "few"), (29, "many"), (31, "many")]
+)
+def test_the_side_of_fewer_lanes_runs_first(host: Host, lanes: int, first: str) -> None:
+    """Both sides note the clock; `few` is the side of the lanes below `lanes`."""
+    text = f"""
+    mov.u32 i, %tid.x
+    setp.lt.u32 few, i, {lanes}
+    @few bra below
+    mov.u32 when, %clock
+    bra done
+    below:
+    mov.u32 when, %clock
+    done:
+    mad.wide.u32 p, i, 4, A
+    st.global.u32 [p], when
+    exit
+    """
+    data = np.zeros(1 << 12, np.uint32)
+    launch(host, text, data=data)
+    assert (int(data[0]) < int(data[31])) == (first == "few")
