@@ -216,12 +216,6 @@ class MemorySide:
         if any(row[name] for name in MEMORY.names or () if name.endswith("_count")):
             self.reset()
 
-    def begin_launch(self) -> None:
-        """Make sure that nothing is left of the last launch, which may have been broken off."""
-        row = self.record[0]
-        if any(row[name] for name in MEMORY.names or () if name.endswith("_count")):
-            self.reset()
-
     def flush(self) -> None:
         """Empty L2 without writing anything back."""
         self.arrays["tags"][:] = 0

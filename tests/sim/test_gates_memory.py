@@ -242,7 +242,14 @@ def test_an_sm_has_no_more_instructions_out_than_pending(pending: int) -> None:
 @pytest.mark.parametrize("cycles", [1, 2, 3])
 def test_a_sub_core_rests_after_its_wavefronts(cycles: int) -> None:
     """Two loads of 8 wavefronts from one sub-core: the second goes 8 * cycles after the first."""
-    body = "mov.u32 i, %laneid\nshl.b32 at, i, 5\nld.shared.u32 x, [buffer + at]\nld.shared.u32 %r40, [buffer + at]\nexit"
-    outcome = run(".shared buffer: u32[256]\n" + body, bench(lsu__subcore_wavefront_cycles=cycles))
+    text = """
+    .shared buffer: u32[256]
+    mov.u32 i, %laneid
+    shl.b32 at, i, 5
+    ld.shared.u32 x, [buffer + at]
+    ld.shared.u32 %r40, [buffer + at]
+    exit
+    """
+    outcome = run(text, bench(lsu__subcore_wavefront_cycles=cycles))
     first, second = sorted(int(e["dispatched"]) for e in outcome.trace.memory)
     assert second - first == 8 * cycles
