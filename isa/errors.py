@@ -11,10 +11,14 @@ class TinygpuError(Exception):
 
     exit_code = 2
 
-    def __init__(self, message: str, *, hint: str = "") -> None:
-        super().__init__(message)
+    def __init__(self, message: str, hint: str = "") -> None:
+        # Both are in `args`: whoever copies an exception from its args, as SimPy does, keeps the hint.
+        super().__init__(message, hint)
         self.message = message
         self.hint = hint
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class InputError(TinygpuError):
@@ -93,3 +97,4 @@ class SourceError(InputError):
         if more > 0:
             text += f"\n({more} more errors)"
         super().__init__(text)
+        self.args = (self.diagnostics,)

@@ -62,6 +62,7 @@ class MachineState:
         sms["blocks"]["used"] = 0
         self._prepare_subcores()
         self._prepare_l1(shared_carveout)
+        self.memory.begin_launch()
         for name in ("counters", "event_count", "memory_event_count", "dropped", "next_block", "done_blocks",
                      "stale_shuffles"):  # fmt: skip
             row[name] = 0
