@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tinygpu.validate.measure.body import Body, loop, masked
 
-WIDE = {32: "u32", 64: "u64", 128: "v2.u64"}
+WIDE = {8: "u8", 16: "u16", 32: "u32", 64: "u64", 128: "v2.u64"}
 _ADDRESS = "add.s64 d0, mem, off;"
 _POINTERS = _ADDRESS + "\n@on st.global.u64 [d0], d0;\nmembar.gl;"
 _AFTER = "cvt.u64.u32 d31, after; add.s64 d0, d0, d31;"
@@ -54,10 +54,10 @@ def _values(width: int, count: int) -> tuple[list[str], list[str]]:
     names, uses = [], []
     for i in range(count):
         low, high = f"d{2 + 2 * i}", f"d{3 + 2 * i}"
-        names.append({32: f"x{i}", 64: low, 128: f"{{{low}, {high}}}"}[width])
-        uses += [f"xor.b32 x40, x40, x{i};"] if width == 32 else [f"xor.b64 d1, d1, {low};"]
+        names.append({64: low, 128: f"{{{low}, {high}}}"}.get(width, f"x{i}"))
+        uses += [f"xor.b32 x40, x40, x{i};"] if width <= 32 else [f"xor.b64 d1, d1, {low};"]
         uses += [f"xor.b64 d1, d1, {high};"] if width == 128 else []
-    folded = "mov.u32 x41, x40;" if width == 32 else "cvt.u32.u64 x41, d1;"
+    folded = "mov.u32 x41, x40;" if width <= 32 else "cvt.u32.u64 x41, d1;"
     return names, [*uses, folded, "and.b32 x41, x41, zero; cvt.u64.u32 d22, x41;"]
 
 
@@ -75,7 +75,7 @@ def pattern_loads(width: int, operator: str, lines: int = 8) -> Body:
 
 def pattern_stores(width: int, lines: int = 8) -> Body:
     """Stores of one pattern at `lines` distances of `STEP` bytes."""
-    value = {32: "x0", 64: "d10", 128: "{d10, d11}"}[width]
+    value = {64: "d10", 128: "{d10, d11}"}.get(width, "x0")
     rows = [f"@on st.global.{WIDE[width]} [d0+{i * STEP}], {value};" for i in range(lines)]
     start = _AFTER + " mov.u32 x0, after; mov.u64 d10, d31; add.s64 d11, d31, 5;"
     return Body(f"global_store_{width}", (loop("\n".join(rows)),), (lines,), setup=_ADDRESS, start=start)
@@ -106,7 +106,7 @@ def stream(width: int, items: int, operator: str = "cg") -> Body:
 
 def write_stream(width: int, items: int) -> Body:
     """The same walk with stores, as fast as they leave."""
-    value = {32: "x0", 64: "d10", 128: "{d10, d11}"}[width]
+    value = {64: "d10", 128: "{d10, d11}"}.get(width, "x0")
     rows = ["and.b64 d20, d19, pb; add.s64 d20, d20, mem;"]
     for i in range(items):
         rows.append(f"add.s64 d21, d20, d{23 + i};" if i else "mov.u64 d21, d20;")

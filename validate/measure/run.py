@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tinygpu.isa.errors import MissingError, TinygpuError
-from tinygpu.validate.measure import device, launching, placement, walks
+from tinygpu.validate.measure import code, counters, device, launching, placement, walks
 from tinygpu.validate.measure.experiments import GROUPS, Experiment, experiments
 from tinygpu.validate.measure.launch import Gpu, Point, intervals, latencies, spans
 from tinygpu.validate.measure.statistics import estimate
@@ -69,6 +69,12 @@ def warm_up(gpu: Gpu, seconds: float = 0.5) -> None:
     while time.monotonic() - begin < seconds:
         gpu.run(experiment.body, Point(warps=8, blocks=132, reps=4), 20000)
 
+
+COUNTED = ("shared", "global", "launch")
+"""Groups of profiled launches."""
+
+CODED = ("latency", "rate", "shared", "atomic", "l1", "flow", "issue", "curve", "bandwidth")
+"""Groups whose machine code is kept."""
 
 SPECIAL: dict[str, Callable[[Gpu], Any]] = {
     "placement": placement.sharing,
@@ -125,7 +131,7 @@ def merge(whole: dict[str, Any], part: dict[str, Any]) -> dict[str, Any]:
 def each_alone(groups: tuple[str, ...], target: Path) -> dict[str, Any]:
     """Runs every group in a process of its own, since a fault of one kernel ends all work of its process."""
     whole: dict[str, Any] = {}
-    for group in groups:
+    for group in groups if groups != ("",) else ():
         part = target.with_suffix(f".{group}.part")
         command = [sys.executable, "-m", "tinygpu.validate.measure", "--single", "--groups", group, "--record", str(part)]
         done = subprocess.run(command, check=False)
@@ -147,11 +153,22 @@ def write(result: dict[str, Any], target: Path) -> None:
     partial.replace(target)
 
 
+def profiled(result: dict[str, Any]) -> None:
+    """Adds the hardware counters to the record, or says in it why there are none."""
+    for group in COUNTED:
+        try:
+            result.setdefault("counters", {})[group] = counters.collect(group)
+        except MissingError as error:
+            result.setdefault("failures", {})[f"counters.{group}"] = f"{error.message} {error.hint}".strip()
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Command line; the exit code is that of the error, 0 when all went well."""
     parser = argparse.ArgumentParser(prog="python -m tinygpu.validate.measure", description=__doc__)
     parser.add_argument("--record", type=Path, required=True, help="file to write")
     parser.add_argument("--groups", default=",".join((*GROUPS, "special")), help="which groups, with commas")
+    parser.add_argument("--counters", action="store_true", help="read hardware counters too, through ncu")
+    parser.add_argument("--code", type=Path, help="file to write the machine code of the benchmarks to")
     parser.add_argument("--single", action="store_true", help="all in this process")
     options = parser.parse_args(arguments)
     groups = tuple(options.groups.split(","))
@@ -160,9 +177,14 @@ def main(arguments: list[str] | None = None) -> int:
             result = record(groups, lambda line: print(line, file=sys.stderr, flush=True), lambda r: write(r, options.record))
         else:
             result = each_alone(groups, options.record)
+            if options.counters:
+                profiled(result)
+                write(result, options.record)
+            if options.code:
+                write(code.collect(CODED), options.code)
     except TinygpuError as error:
         print(f"error: {error.message}", file=sys.stderr)
         return error.exit_code
-    for name, why in result["failures"].items():
+    for name, why in result.get("failures", {}).items():
         print(f"failed: {name}: {why}", file=sys.stderr)
-    return 1 if result["failures"] else 0
+    return 1 if result.get("failures") else 0
