@@ -47,7 +47,6 @@ MEANINGS: dict[str, str] = {
     "l2_responses": "response packets received",
     "instruction_l0_misses": "instruction lines not in the sub-core's L0",
     "instruction_l1_misses": "instruction lines not in the SM's L1 instruction cache",
-    "register_conflict_cycles": "cycles that issue waited for register banks",
 }
 
 NAMES: tuple[str, ...] = tuple(MEANINGS)

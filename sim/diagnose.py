@@ -7,7 +7,7 @@ from typing import Any
 from ..isa.errors import DeadlockError, FaultError
 from ..isa.program import Program
 from .machine_state import MachineState
-from .state import STATES
+from .state import RUNNING, STATES
 from .units import divergence, faults
 
 
@@ -52,7 +52,7 @@ def _hint(state: MachineState, record: Any) -> str:
     """For an address outside of everything: the nearest allocation."""
     if record.kind != faults.UNMAPPED:
         return ""
-    names = getattr(state, "allocation_names", [])
+    names = state.allocation_names
     address, nearest, best = int(record.address), "", None
     for name, start, size in names:
         distance = max(start - address, address - (start + size) + 1, 0)
@@ -90,7 +90,7 @@ def where_are_they(state: MachineState, program: Program, block: tuple[int, int,
     for sm in state.sms:
         for slot in range(state.spec.sm.warps):
             warp = sm.warps[slot]
-            if not warp.used:
+            if warp.used != RUNNING:
                 continue
             if len(rows) >= most:
                 hidden += 1
@@ -118,7 +118,7 @@ def _stand(warp: Any, program: Program) -> str:
 def spinning(state: MachineState, polls: int) -> bool:
     """Whether every warp waits, or has polled memory `polls` times since anything changed anywhere."""
     warps = state.sms["warps"]
-    used = warps["used"] != 0
+    used = warps["used"] == RUNNING
     spins = (warps["spun_at"] == state.device[0].progress) & (warps["spins"] >= polls)
     waits = (warps["active"] == 0) & (warps["memory_out"] == 0)
     return bool((spins & used).any() and (spins | waits)[used].all())

@@ -80,6 +80,7 @@ class Launch:
         self.grid, self.block, self.trace_options = grid, block, trace
         state.prepare(len(program.instructions), self.occupancy.carveout_bytes, program.local_bytes)
         self._table = allocation_table(allocations)
+        state.allocation_names = [(a.name, a.address, a.data.nbytes) for a in allocations.values()]
         self._rows = self.image.constant_rows(parameters)
         self._parameters = np.frombuffer(parameters.ljust(8, b"\0"), dtype=np.uint8).copy()
         self._fill_device(len(parameters), threads)

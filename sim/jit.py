@@ -2,7 +2,7 @@
 
 State lives in NumPy record arrays; compiled functions reach it as a record (a pointer) or by
 an address plus index. A view object of an array is never made, so nothing is reference
-counted and small functions cost nothing (design.md, section 5). With NUMBA_DISABLE_JIT=1 the
+counted and small functions cost nothing (docs/design.md). With NUMBA_DISABLE_JIT=1 the
 same functions run as plain Python, and the accessors go through ctypes.
 """
 
@@ -11,6 +11,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
+import mmap
 import os
 import sys
 import tempfile
@@ -37,6 +38,7 @@ _config: Any = numba.config
 _njit: Any = numba.njit
 COMPILED = not _config.DISABLE_JIT
 _I64 = ir.IntType(64)
+MAPPED_BYTES = 1 << 20  # arrays from this size on are mapped
 _ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -177,9 +179,18 @@ poke64 = _storer(64, ctypes.c_int64)
 
 
 def zeros(count: int, dtype: Any) -> np.ndarray[Any, Any]:
-    """A zeroed array; the pages are touched (and so take memory) only when used."""
-    array = np.zeros(count, dtype=dtype)
-    return array.view(np.recarray) if array.dtype.names else array
+    """A zeroed array; its pages are touched, and so take memory, only when they are used.
+
+    Large arrays are mapped here, because NumPy advises huge pages for them: one touched byte of a
+    state that is made for the largest machine would then take two megabytes.
+    """
+    kind = np.dtype(dtype)
+    size = count * kind.itemsize
+    if size < MAPPED_BYTES:
+        array = np.zeros(count, dtype=kind)
+    else:
+        array = np.frombuffer(mmap.mmap(-1, size), dtype=kind, count=count)
+    return array.view(np.recarray) if kind.names else array
 
 
 def address_of(array: np.ndarray[Any, Any]) -> int:

@@ -17,8 +17,12 @@ from .units.memory_side import MemorySide
 
 # Fields of an SM that count or hold what belongs to one launch.
 EMPTY_AT_LAUNCH = (
-    "counters", "ended_blocks", "resident_blocks", "resident_warps", "launched", "lsu_blocked",
+    "counters", "ended_blocks", "launched", "lsu_blocked",
     "memop_count", "memop_top", "lsu_turn",
+)  # fmt: skip
+
+EMPTY_SUBCORE = (
+    "warps", "queue_head", "queue_count", "issued", "occupied", "occupied_until", "in_active_set", "l0_tag",
 )  # fmt: skip
 
 
@@ -39,6 +43,7 @@ class MachineState:
         self.events: NDArray[Any] = zeros(1, EVENT)
         self.memory_events: NDArray[Any] = zeros(1, MEMORY_EVENT)
         self.local: NDArray[np.uint8] = zeros(1, np.uint8)
+        self.allocation_names: list[tuple[str, int, int]] = []  # name, address, bytes: to explain faults
         self.sms["number"] = np.arange(spec.device.sms)
         row = self.device[0]
         row.spec = address_of(self.packed)
@@ -72,7 +77,7 @@ class MachineState:
 
     def _prepare_subcores(self) -> None:
         subcores = self.sms["subcores"]
-        for name in ("warps", "queue_head", "queue_count", "issued", "occupied", "in_active_set", "l0_tag"):
+        for name in EMPTY_SUBCORE:
             subcores[name] = 0
         subcores["next"], subcores["wake"], subcores["last"] = NEVER, NEVER, -1
         subcores["reuse_warp"] = -1

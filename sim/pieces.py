@@ -22,7 +22,7 @@ import numba
 from llvmlite import ir
 from numba.core import cgutils, types
 
-from .jit import COMPILED, core, core_cache, intrinsic
+from .jit import COMPILED, CORE_SOURCES, core, core_cache, fingerprint, intrinsic
 from .packed import SPEC
 from .state import DEVICE, SM, field_offset
 
@@ -130,9 +130,14 @@ def _compile_together() -> None:
         helper.wait()
     for name in NAMES:
         _entry(name)
-    if marker is not None:
-        marker.parent.mkdir(parents=True, exist_ok=True)
-        marker.write_text(time.strftime("%Y-%m-%d\n"))
+    if marker is None:
+        return
+    if fingerprint(*CORE_SOURCES) not in marker.parent.name:
+        # Somebody edited the sources meanwhile: what was compiled may be neither of the two versions.
+        shutil.rmtree(marker.parent, ignore_errors=True)
+        return
+    marker.parent.mkdir(parents=True, exist_ok=True)
+    marker.write_text(time.strftime("%Y-%m-%d\n"))
 
 
 def _prune(folder: Path) -> None:

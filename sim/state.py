@@ -74,9 +74,11 @@ GROUP = np.dtype(
     align=True,
 )
 
+FREE, RUNNING, RETIRED = range(3)  # values of `used` of a warp slot
+
 WARP = np.dtype(
     [
-        ("used", "i8"),
+        ("used", "i8"),  # FREE; RUNNING; RETIRED: its block still holds the slot
         ("pc", "i8"),  # of the path that runs
         ("active", "i8"),  # lanes of the path that runs; 0 when none can
         ("live", "i8"),  # lanes that exist and have not exited
@@ -172,7 +174,6 @@ BLOCK = np.dtype(
 SUBCORE = np.dtype(
     [
         ("next", "i8"),  # next cycle in which it has something to decide
-        ("evaluated", "i8"),
         ("warps", "i8"),
         ("last", "i8"),  # warp that issued last, -1 for none
         ("port_free", "i8"),
@@ -187,10 +188,10 @@ SUBCORE = np.dtype(
         ("issued", "i8"),
         ("occupied", "i8"),  # cycles with a resident warp
         ("occupied_since", "i8"),
+        ("occupied_until", "i8"),  # last end of a warp
         # Of each of its warps (slot // sub-cores): what the scheduler looks at in every cycle.
         ("wake", "i8", (MAX_WARPS,)),  # first cycle in which the next instruction could issue
         ("state", "i8", (MAX_WARPS,)),  # booked from wake on: NOT_SELECTED or a throttle
-        ("next_pc", "i8", (MAX_WARPS,)),
         ("in_active_set", "i8", (MAX_WARPS,)),
         ("l0_tag", "i8", (L0_LINES_MAX,)),  # line number + 1; direct mapped
         ("l0_ready", "i8", (L0_LINES_MAX,)),
@@ -257,10 +258,7 @@ SM = np.dtype(
         ("number", "i8"),
         ("now", "i8"),
         ("next", "i8"),
-        ("last_issue", "i8"),
         ("random", "i8"),
-        ("resident_blocks", "i8"),
-        ("resident_warps", "i8"),
         ("launched", "i8"),  # warps launched, for ages
         ("block_free_at", "i8"),
         ("ended_blocks", "i8"),  # blocks whose slot the dispatcher has yet to free
@@ -273,7 +271,6 @@ SM = np.dtype(
         ("response_free", "i8"),  # response port, in ticks (kept by the memory side)
         ("response_sequence", "i8"),  # responses sent (kept by the memory side)
         ("l1i_free", "i8"),
-        ("barrier_free", "i8"),
         ("l1_sets", "i8"),
         ("l1_clock", "i8"),
         ("memop_free", "i8"),  # freed records, linked by `next`; -1 for none
@@ -297,7 +294,7 @@ SM = np.dtype(
         ("blocks", BLOCK, (MAX_BLOCKS,)),
         ("inbox", RESPONSE, (INBOX,)),
         ("outbox", REQUEST, (OUTBOX,)),
-        ("memops", MEMOP, (PENDING_MAX,)),
+        ("memops", MEMOP, (PENDING_MAX + 1,)),  # one more for a constant load, which is never out
         ("mshrs", MSHR, (MSHRS_MAX + 1,)),
         ("waiters", WAITER, (WAITERS_MAX + 1,)),
         ("l1_tags", "i8", (2 * L1_LINES_MAX,)),  # a tag store of cache.py
@@ -362,7 +359,6 @@ CODE = np.dtype(
         ("read_counter", "i8"),
         ("wait_mask", "i8"),
         ("has_control", "i8"),
-        ("line", "i8"),
     ],
     align=True,
 )
@@ -449,7 +445,7 @@ DEVICE = np.dtype(
         ("parameters", "i8"),  # bytes of the parameter space
         ("allocations", "i8"),
         ("local", "i8"),  # local memory, host address
-        ("memory", "i8"),  # the memory side's own record (memory.py)
+        ("memory", "i8"),  # the memory side's own record (memory_records.py)
         ("events", "i8"),
         ("memory_events", "i8"),
         ("entries", "i8", (16,)),  # addresses of the compiled pieces, see pieces.py
@@ -460,7 +456,7 @@ DEVICE = np.dtype(
         ("event_limit", "i8"),
         ("memory_event_count", "i8"),
         ("memory_event_limit", "i8"),
-        ("tracing", "i8"),  # 0 off, 1 on, 2 full: the rest was dropped
+        ("tracing", "i8"),  # 0 off, 1 on
         ("trace_from", "i8"),
         ("trace_until", "i8"),
         ("trace_sms", "i8"),  # the first SMs only

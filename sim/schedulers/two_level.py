@@ -1,8 +1,8 @@
 """Two levels: round robin among a small active set; a warp that waits long leaves it.
 
 After Narasiman et al. (MICRO 2011) and Gebhart et al. (ISCA 2011): a warp whose operand comes from
-a response that is out, or that stands at a barrier, gives its place to the oldest pending warp
-that could issue.
+a response that is out, or that stands at a barrier, gives its place to the
+pending warp of the lowest slot that could issue.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ def control(device: Any, sm: Any, spec: Any, slot: int, mask: int, time: int) ->
 def rest(device: Any, sm: Any, spec: Any, warp: Any, code: Any, mask: int, time: int) -> None:
     """Fence, nanosleep, trap, nop."""
     if code.behaviour == B.FENCE:
-        warp.wait_until = time + code.latency_cycles
+        warp.wait_until = max(time + code.latency_cycles, warp.memory_until)
         warp.wait_state = MEMBAR
         if warp.stores_out or warp.memory_out:
             warp.fence = 1
@@ -141,12 +141,9 @@ def leave(device: Any, sm: Any, spec: Any, warp: Any, mask: int, time: int) -> N
     pc = warp.pc
     if mask:
         stay = warp.active & ~mask
+        retire.exit_lanes(device, sm, spec, warp, mask, time)
         if stay:
-            # The path goes on before the books of the others are settled.
-            retire.exit_lanes(device, sm, spec, warp, mask, time)
             divergence.go(spec, warp, pc + 1)
-        else:
-            retire.exit_lanes(device, sm, spec, warp, mask, time)
     else:
         divergence.go(spec, warp, pc + 1)
 

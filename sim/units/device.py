@@ -99,6 +99,4 @@ def run(device: Any, spec: Any, until: int) -> int:
         advance_memory(device, first, spec, end, 0, 0)
         serve_blocks(device, first, spec, end, 0, 0)
         device.now = end
-        if device.event_count >= device.event_limit * 3 // 4 and device.tracing:
-            return PAUSED
     return PAUSED

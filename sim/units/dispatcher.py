@@ -12,7 +12,7 @@ from typing import Any
 from ..jit import core
 from ..pieces import piece
 from ..rows import fill_row
-from ..state import BARRIERS, LANES, NOT_SELECTED, ROW_BYTES, WAIT, sm_at
+from ..state import BARRIERS, FREE, LANES, NOT_SELECTED, RETIRED, ROW_BYTES, RUNNING, WAIT, sm_at
 from . import frontend, l1, registers, scoreboard
 
 
@@ -38,6 +38,7 @@ def start_block(device: Any, sm: Any, spec: Any, slot: int, time: int) -> None:
     block.z = number // (device.grid_x * device.grid_y)
     block.warps = device.block_warps
     block.live_warps = device.block_warps
+    block.ended = 0
     block.live_threads = device.block_threads
     block.shared = slot * device.block_shared
     block.shared_bytes = device.block_shared
@@ -46,7 +47,6 @@ def start_block(device: Any, sm: Any, spec: Any, slot: int, time: int) -> None:
         block.barriers[b].expected = 0
         block.barriers[b].pc = -1
     clear_shared(sm, block)
-    sm.resident_blocks += 1
     start = max(time, sm.block_free_at)
     sm.block_free_at = start + spec.device_block_dispatch_cycles
     warp_slot = 0
@@ -69,7 +69,7 @@ def start_warp(device: Any, sm: Any, spec: Any, slot: int, block: int, number: i
     """A fresh warp: registers zero, all its threads at the first instruction."""
     warp = sm.warps[slot]
     threads = min(LANES, device.block_threads - number * LANES)
-    warp.used = 1
+    warp.used = RUNNING
     warp.slot = slot
     warp.block = block
     warp.number = number
@@ -89,10 +89,9 @@ def start_warp(device: Any, sm: Any, spec: Any, slot: int, block: int, number: i
     sub = sm.subcores[slot % spec.sm_subcores]
     local = slot // spec.sm_subcores
     if sub.warps == 0:
-        sub.occupied_since = time
+        sub.occupied_since = max(time, sub.occupied_until)
     sub.warps += 1
     sub.state[local] = NOT_SELECTED
-    sm.resident_warps += 1
     frontend.refill(device, sm, spec, sub, warp, time, time)
     scoreboard.refresh(device, spec, sub, warp, local)
     sub.next = min(sub.next, sub.wake[local])
@@ -156,6 +155,9 @@ def serve(device: Any, unused: Any, spec: Any, until: int, b: int, c: int) -> in
             return 0
         sm = sm_at(device.sms, number)
         sm.blocks[slot].used = 0
+        for w in range(spec.sm_warps):
+            if sm.warps[w].used == RETIRED and sm.warps[w].block == slot:
+                sm.warps[w].used = FREE
         sm.ended_blocks -= 1
         device.done_blocks += 1
         if device.next_block < device.blocks:

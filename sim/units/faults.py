@@ -1,4 +1,4 @@
-"""Faults of a running program: the first one stops the launch; faults.describe puts it into words."""
+"""Faults of a running program: the first one stops the launch; diagnose.fault puts it into words."""
 
 from __future__ import annotations
 

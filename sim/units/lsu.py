@@ -13,7 +13,7 @@ from .. import counters as C
 from ..isa_numbers import ATOMIC, LOAD, SHUFFLE, STORE
 from ..jit import core
 from ..pieces import piece
-from ..state import NEVER, code_at, profile_at
+from ..state import NEVER, QUEUE, code_at, profile_at
 from . import banks, coalesce, l1, scoreboard, writeback
 from .memory_values import LOCAL, SHARED
 
@@ -21,7 +21,7 @@ from .memory_values import LOCAL, SHARED
 @core
 def enqueue(sm: Any, spec: Any, sub: Any, index: int) -> None:
     """Put a memory instruction that has just issued into its sub-core's queue."""
-    place = (sub.queue_head + sub.queue_count) % 8
+    place = (sub.queue_head + sub.queue_count) % QUEUE
     sub.queue[place] = index
     sub.queue_count += 1
     if sub.queue_count == 1:
@@ -79,7 +79,7 @@ def dispatch(device: Any, sm: Any, spec: Any, sub: Any, time: int) -> bool:
     # An instruction that follows on begins where the one before ended, be it within a cycle.
     start = sm.lsu_free if sm.lsu_free > 4 * (time - 1) else 4 * time
     sm.lsu_free = start + quarters
-    sub.queue_head = (sub.queue_head + 1) % 8
+    sub.queue_head = (sub.queue_head + 1) % QUEUE
     sub.queue_count -= 1
     gap = op.wavefronts * spec.lsu_subcore_wavefront_cycles
     sub.dispatch_free = time + max(spec.lsu_dispatch_cycles, gap)

@@ -105,14 +105,19 @@ def translate_global(
 
 
 @core
-def translate_local(device: Any, sm: Any, spec: Any, warp: Any, op: Any, time: int) -> None:
-    """Host addresses of a local access; the memory system sees a word of all lanes side by side."""
+def translate_local(device: Any, sm: Any, spec: Any, warp: Any, op: Any, size: int) -> None:
+    """Host addresses of a local access; the memory system sees its words of all lanes side by side.
+
+    A unit is a word, or the whole of a wider access: both fill the same lines.
+    """
+    width = max(4, size)
     per_warp = device.local_bytes * LANES
     home = (sm.number * spec.sm_warps + warp.slot) * per_warp
     for lane in range(LANES):
         address = op.address[lane]
         sm.host[lane] = device.local + home + lane * device.local_bytes + address
-        op.address[lane] = LOCAL_WINDOW + home + (address >> 2) * (4 * LANES) + 4 * lane + (address & 3)
+        unit = address // width
+        op.address[lane] = LOCAL_WINDOW + home + unit * width * LANES + width * lane + address % width
 
 
 # Local memory has addresses of its own for the caches, above every allocation.
@@ -143,7 +148,7 @@ def translate(device: Any, sm: Any, spec: Any, warp: Any, code: Any, op: Any, ti
         fault_lane(device, sm, warp, op, kind, 0, limit, size, time)
         return False
     if code.space == LOCAL:
-        translate_local(device, sm, spec, warp, op, time)
+        translate_local(device, sm, spec, warp, op, size)
         return True
     for lane in range(LANES):
         sm.host[lane] = op.address[lane] + delta

@@ -7,7 +7,8 @@ from typing import Any
 from .. import counters as C
 from ..jit import core
 from ..pieces import piece
-from ..state import DRAIN, NEVER
+from ..rows import popcount
+from ..state import DRAIN, NEVER, RETIRED, RUNNING
 from . import accounting, barriers, divergence
 
 
@@ -18,10 +19,7 @@ def exit_lanes(device: Any, sm: Any, spec: Any, warp: Any, mask: int, time: int)
     device.progress += 1
     warp.live &= ~mask
     warp.active &= ~mask
-    lanes = mask
-    while lanes:
-        lanes &= lanes - 1
-        from_block.live_threads -= 1
+    from_block.live_threads -= popcount(mask)
     divergence.drop_lanes(warp, mask)
     for i in range(warp.split_count):
         if warp.splits[i].barrier == divergence.SYNC:
@@ -33,9 +31,12 @@ def exit_lanes(device: Any, sm: Any, spec: Any, warp: Any, mask: int, time: int)
 
 @piece("retire")
 def try_retire(device: Any, sm: Any, spec: Any, slot: int, time: int, c: int) -> int:
-    """A warp without lanes leaves its slot once its memory instructions have ended."""
+    """A warp without lanes retires once its memory instructions have ended.
+
+    Its slot stays its block's until the block ends, as do the registers.
+    """
     warp = sm.warps[slot]
-    if not warp.used:
+    if warp.used != RUNNING:
         return 0
     sub = sm.subcores[warp.slot % spec.sm_subcores]
     local = warp.slot // spec.sm_subcores
@@ -46,19 +47,18 @@ def try_retire(device: Any, sm: Any, spec: Any, slot: int, time: int, c: int) ->
         return 0
     ended = max(time, warp.since, warp.memory_until)
     accounting.book_until(device, sm, sub, warp, local, ended)
-    warp.used = 0
+    warp.used = RETIRED
     sub.in_active_set[local] = 0
     sub.warps -= 1
-    sm.resident_warps -= 1
+    sub.occupied_until = max(sub.occupied_until, ended)
     if sub.warps == 0:
-        sub.occupied += ended - sub.occupied_since
+        sub.occupied += max(0, sub.occupied_until - sub.occupied_since)
     sm.drained = max(sm.drained, ended)
     block = sm.blocks[warp.block]
     block.live_warps -= 1
+    block.ended = max(block.ended, ended)
     if block.live_warps == 0:
-        block.ended = ended
         block.used = 2
-        sm.resident_blocks -= 1
         sm.ended_blocks += 1
         sm.counters[C.BLOCKS] += 1
     return 0

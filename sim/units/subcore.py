@@ -59,7 +59,6 @@ def step(device: Any, sm: Any, spec: Any, number: int, time: int) -> None:
     sub.next = following
     if best >= 0:
         issue(device, sm, spec, best, time, 0)
-        sm.last_issue = time
         if candidates > 1:
             following = time + 1
         sub.next = max(min(sub.next, following, sub.wake[best // spec.sm_subcores]), sub.port_free)

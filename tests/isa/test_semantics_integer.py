@@ -81,7 +81,6 @@ def test_exact_bits(name: str, inputs: tuple[int, ...], expected: int) -> None:
     assert evaluate(name, *inputs) == expected
 
 
-
 @pytest.mark.parametrize("table", range(0, 256, 17))
 def test_lop3_is_its_truth_table(table: int) -> None:
     a, b, c = 0xF0F0F0F0, 0xCCCCCCCC, 0xAAAAAAAA

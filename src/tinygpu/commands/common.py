@@ -40,7 +40,7 @@ def colored(stream: IO[str] | None = None) -> bool:
 
 def unicode_fits(stream: IO[str] | None = None) -> bool:
     """Whether the stream's encoding has the characters of bars."""
-    encoding = (stream or sys.stdout).encoding or "ascii"
+    encoding = getattr(stream or sys.stdout, "encoding", None) or "ascii"
     try:
         "▁█".encode(encoding)
     except (UnicodeEncodeError, LookupError):
