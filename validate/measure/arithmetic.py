@@ -84,6 +84,20 @@ _UNITS = [
     Unit("redux_add", "redux.sync.add.s32 {x}, {x}, 0xffffffff;", "REDUX"),
     Unit("redux_max", "redux.sync.max.s32 {x}, {x}, 0xffffffff;", "REDUX"),
     Unit("s2r", "mov.u32 x79, %smid;\nxor.b32 {x}, {x}, x79;", "S2R + LOP3"),
+    Unit("ffma_iadd3", "fma.rn.f32 {x}, {x}, y0, y1;\nadd.u32 {x}, {x}, y{k};\nadd.u32 {x}, {x}, y{k1};", "FFMA + IADD3", steps=2),
+    Unit("imad_lop3", "mad.lo.s32 {x}, {x}, y6, y7;\nlop3.b32 {x}, {x}, y{k}, y{k1}, 0x6a;", "IMAD + LOP3", steps=2),
+    Unit("ffma_imad", "fma.rn.f32 {x}, {x}, y0, y1;\nmad.lo.s32 {x}, {x}, y6, y7;", "FFMA + IMAD", steps=2),
+    Unit("ffma_hfma2", "fma.rn.f32 {x}, {x}, y0, y1;\nfma.rn.f16x2 {x}, {x}, y4, y5;", "FFMA + HFMA2", steps=2),
+    Unit("ex2_ffma", "ex2.approx.ftz.f32 {x}, {x};\nfma.rn.f32 {x}, {x}, y0, y1;", "MUFU + FFMA", steps=2, seed=F32),
+    Unit("shfl_iadd3", "shfl.sync.bfly.b32 {x}, {x}, 1, 31, 0xffffffff;\nadd.u32 {x}, {x}, y6;", "SHFL + IADD3", steps=2),
+    Unit("shfl_ffma", "shfl.sync.bfly.b32 {x}, {x}, 1, 31, 0xffffffff;\nfma.rn.f32 {x}, {x}, y0, y1;", "SHFL + FFMA", steps=2),
+    Unit("setp_guard", "setp.lt.s32 p2, {x}, y6;\n@p2 xor.b32 {x}, {x}, y7;", "ISETP + @P LOP3", steps=2),
+    Unit("fsetp_sel", "setp.lt.f32 p2, {x}, y0;\nselp.b32 {x}, y1, y0, p2;", "FSETP + FSEL", steps=2, seed=F32),
+    Unit("and_ffma", "and.b32 x79, {x}, y7;\nfma.rn.f32 {x}, x79, y0, y1;", "LOP3 + FFMA", steps=2),
+    Unit("f64_f32", "cvt.f64.f32 d31, {x};\ncvt.rn.f32.f64 {x}, d31;", "F2F both ways", steps=2, seed=F32),
+    Unit("i2d_d2i", "cvt.rn.f64.s32 d31, {x};\ncvt.rzi.s32.f64 {x}, d31;", "I2F.F64 + F2I.F64", steps=2),
+    Unit("fence_cta", "membar.cta;\nadd.u32 {x}, {x}, y6;", "MEMBAR.SC.CTA"),
+    Unit("fence_gpu", "membar.gl;\nadd.u32 {x}, {x}, y6;", "MEMBAR.SC.GPU"),
 ]
 UNITS = {unit.name: unit for unit in _UNITS}
 
@@ -138,3 +152,64 @@ def straight(unit: Unit, lines: int) -> Body:
     """Eight chains in `lines` lines of straight code, run `iters` times: what the front end can deliver."""
     part = loop(_chains(unit, 8, lines))
     return Body(f"code_{unit.name}_{lines}", (part,), (lines,), once=ONCE, start=_seed(unit, 8), **_sinks(unit, 8))
+
+
+MIXES = {
+    "ffma_iadd3": ("fma.rn.f32 {x}, {x}, y0, y1;", "add.u32 {x}, {x}, y6; add.u32 {x}, {x}, y3;"),
+    "ffma_imad": ("fma.rn.f32 {x}, {x}, y0, y1;", "mad.lo.s32 {x}, {x}, y6, y7;"),
+    "imad_iadd3": ("mad.lo.s32 {x}, {x}, y6, y7;", "add.u32 {x}, {x}, y6; add.u32 {x}, {x}, y3;"),
+    "ffma_hfma2": ("fma.rn.f32 {x}, {x}, y0, y1;", "fma.rn.f16x2 {x}, {x}, y4, y5;"),
+    "iadd3_lop3": ("add.u32 {x}, {x}, y6; add.u32 {x}, {x}, y3;", "lop3.b32 {x}, {x}, y2, y7, 0x6a;"),
+    "ffma_ex2": ("fma.rn.f32 {x}, {x}, y0, y1;", "ex2.approx.ftz.f32 {x}, {x};"),
+    "ex2_popc": ("ex2.approx.ftz.f32 {x}, {x};", "popc.b32 {x}, {x};"),
+    "ex2_shfl": ("ex2.approx.ftz.f32 {x}, {x};", "shfl.sync.bfly.b32 {x}, {x}, 1, 31, 0xffffffff;"),
+}
+"""Pairs of operations that may or may not share a pipe."""
+
+
+def mix(name: str, first: int, second: int, groups: int = 8) -> Body:
+    """`first` instructions of one operation and `second` of another, in independent chains, in turn."""
+    one, two = MIXES[name]
+    lines = []
+    for g in range(groups):
+        lines += [one.replace("{x}", f"x{(g * first + i) % 8}") for i in range(first)]
+        lines += [two.replace("{x}", f"x{8 + (g * second + i) % 8}") for i in range(second)]
+    start = "\n".join(f"or.b32 x{c}, after, 0x3f800001;\nadd.u32 x{c}, x{c}, lane;" for c in range(16))
+    return Body(
+        f"mix_{name}_{first}_{second}", (loop("\n".join(lines)),), (groups * (first + second),), once=ONCE,
+        start=start, sink=tuple(f"x{c}" for c in range(16)),
+    )  # fmt: skip
+
+
+TENSOR = {
+    "m16n8k16_f16": ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", 4, 2),
+    "m16n8k8_f16": ("mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32", 2, 1),
+    "m16n8k16_bf16": ("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", 4, 2),
+    "m16n8k8_tf32": ("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", 4, 2),
+    "m16n8k32_s8": ("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32", 4, 2),
+}
+"""Matrix instructions: PTX name, 32-bit registers of A and of B a lane; the accumulator has four."""
+
+
+def _mma(name: str, chain: int) -> str:
+    text, a, b = TENSOR[name]
+    total = ", ".join(f"x{4 * chain + i}" for i in range(4))
+    left = ", ".join(f"y{i}" for i in range(a))
+    right = ", ".join(f"y{4 + i}" for i in range(b))
+    return f"{text} {{{total}}}, {{{left}}}, {{{right}}}, {{{total}}};"
+
+
+def tensor_latency(name: str) -> Body:
+    """A chain of matrix multiplications through the accumulator."""
+    parts = tuple("\n".join([_mma(name, 0)] * n) for n in (4, 8, 24))
+    start = "\n".join(f"or.b32 x{i}, after, 0x3f800000;" for i in range(4))
+    sink = tuple(f"x{i}" for i in range(4))
+    return Body(f"latency_mma_{name}", parts, (4, 8, 24), once=ONCE, start=start, sink=sink)
+
+
+def tensor_rate(name: str, chains: int = 4, lines: int = 32) -> Body:
+    """Independent matrix multiplications in a counted loop."""
+    part = loop("\n".join(_mma(name, i % chains) for i in range(lines)))
+    start = "\n".join(f"or.b32 x{i}, after, 0x3f800000;\nadd.u32 x{i}, x{i}, lane;" for i in range(4 * chains))
+    sink = tuple(f"x{i}" for i in range(4 * chains))
+    return Body(f"rate_mma_{name}_ilp{chains}", (part,), (lines,), once=ONCE, start=start, sink=sink)

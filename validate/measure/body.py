@@ -1,7 +1,9 @@
 """The machine code of one micro-benchmark: PTX text between clock stamps, repeated inside one kernel.
 
 A body runs as one block of inline PTX. Each repetition does the setup, meets the block's other warps at a
-barrier, reads the clock (stamp 0), and then alternates parts and stamps. The stamps, and the number of the SM,
+barrier, reads the clock (stamp 0), and then alternates parts and stamps. The barrier is there twice: a warp goes on
+issuing for a while after it has arrived (`BAR.SYNC.DEFER_BLOCKING`), so that a clock read after one barrier tells the
+time of arrival, not of release; the second barrier can only be arrived at after the first has let go. The stamps, and the number of the SM,
 go to memory after the last of them, so that no store disturbs what is timed.
 
 Registers that a body may use (declared here once):
@@ -47,7 +49,7 @@ class Body:
     `start` runs right after stamp 0 in every repetition (it seeds chains from `after`); `sink` names the 32-bit
     registers whose values must look used; `wide_sink` the 64-bit ones. `counts` says how many operations of
     interest each part holds (per iteration, for a part that loops). `every_lane` keeps the stamps of all lanes.
-    `shared` is the size of the shared buffer in bytes. `align` puts `bar.sync` before stamp 0.
+    `shared` is the size of the shared buffer in bytes. `align` puts the barriers before stamp 0.
     """
 
     name: str
@@ -71,13 +73,13 @@ class Body:
 
     @property
     def columns(self) -> int:
-        """32-bit words that a repetition writes for one row: the stamps and the SM's number."""
-        return self.stamps + 1
+        """32-bit words that a repetition writes for one row: stamps, the SM's number, the folded values of the sinks."""
+        return self.stamps + 2
 
     def text(self) -> str:
         """The whole block of inline PTX, with `$0..$9` for the operands of `OPERANDS`."""
         lines = ["{", _DECLARE.format(shared=self.shared), self.once, "AGAIN:", NOUNROLL]
-        lines += [self.setup, "bar.sync 0;" if self.align else ""]
+        lines += [self.setup, "bar.sync 0;\nbar.sync 0;" if self.align else ""]
         for index, part in enumerate(self.parts):
             lines.append(_stamp(index))
             if index == 0:
@@ -91,12 +93,13 @@ class Body:
         uses += [f"xor.b32 w0, w0, {name};" for name in self.sink]
         for name in self.wide_sink:
             uses += [f"cvt.u32.u64 w1, {name};", "xor.b32 w0, w0, w1;"]
-        return [*uses, "setp.eq.u32 q, w0, 0x7fe1ab13;", "@q st.global.u32 [outp], w0;"]
+        return uses
 
     def _stores(self) -> list[str]:
         guard = "" if self.every_lane else "@first "
         rows = [f"{guard}st.global.u32 [outp+{4 * i}], s{i};" for i in range(self.stamps)]
-        return [*rows, "mov.u32 w1, %smid;", f"{guard}st.global.u32 [outp+{4 * self.stamps}], w1;"]
+        rows += ["mov.u32 w1, %smid;", f"{guard}st.global.u32 [outp+{4 * self.stamps}], w1;"]
+        return [*rows, f"{guard}st.global.u32 [outp+{4 * self.stamps + 4}], w0;"]
 
     def digest(self) -> str:
         """SHA-256 of the text: two records with equal digests ran the same instructions."""

@@ -64,7 +64,8 @@ class Case:
 def cases(group: str) -> Iterator[Case]:
     """The cases of `shared` or `global`, each operation and width preceded by one with no lane active."""
     for operation, width, body, rows in _shared() if group == "shared" else _global():
-        yield Case(operation, ps.Pattern("nobody", width, NOBODY.offsets), body)
+        if not operation.startswith("ldmatrix"):  # which has all lanes active, and nothing else beside it
+            yield Case(operation, ps.Pattern("nobody", width, NOBODY.offsets), body)
         for pattern in rows:
             yield Case(operation, pattern, body)
 
@@ -154,10 +155,12 @@ def pair(planned: list[Case], measured: list[dict[str, float]]) -> list[dict[str
         raise MissingError(f"ncu measured {len(measured)} launches of {len(planned)}")
     rows: list[dict[str, Any]] = []
     base: dict[str, float] = {}
+    owner = ""
     for case, counts in zip(planned, measured, strict=True):
         if case.pattern.name == "nobody":
-            base = counts
+            base, owner = counts, case.operation
             continue
+        base = base if case.operation == owner else {}
         per = {name: (value - base.get(name, 0.0)) / case.accesses for name, value in counts.items()}
         rows.append({
             "operation": case.operation, "width": case.pattern.width, "pattern": case.pattern.name,

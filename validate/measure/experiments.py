@@ -23,7 +23,8 @@ class Experiment:
     """`kind` is how stamps become numbers.
 
     latency: cycles an operation from two lengths; slope: cycles an iteration from two loop counts; stamps: cycles
-    between successive stamps of row 0; lanes: every lane's stamps less the earliest; series: one number a repetition.
+    between successive stamps of row 0; lanes: every lane's stamps less the lane's first; warps: begin and end of every
+    warp less the earliest begin.
     """
 
     name: str
@@ -37,6 +38,31 @@ def arithmetic_latencies() -> Iterator[Experiment]:
     """One warp, one chain: the dependent latency of every unit."""
     for unit in arithmetic.UNITS.values():
         yield Experiment(f"latency.{unit.name}", "latency", "latency", arithmetic.latency(unit), (Point(),))
+
+
+def tensor() -> Iterator[Experiment]:
+    """Matrix instructions: latency of a chain, and rate over warps."""
+    for name in arithmetic.TENSOR:
+        yield Experiment(f"latency.mma.{name}", "latency", "latency", arithmetic.tensor_latency(name), (Point(),))
+        points = tuple(Point({"warps": w}, warps=w, iters=(6, 18)) for w in RATE_WARPS)
+        yield Experiment(f"rate.mma.{name}", "rate", "slope", arithmetic.tensor_rate(name), points)
+
+
+def mixes() -> Iterator[Experiment]:
+    """Two operations in turn, in three proportions."""
+    for name in arithmetic.MIXES:
+        for first, second in ((1, 1), (2, 1), (1, 2)):
+            points = tuple(Point({"warps": w}, warps=w, iters=(6, 18)) for w in (1, 4, 8, 16))
+            yield Experiment(f"mix.{name}.{first}_{second}", "mix", "slope", arithmetic.mix(name, first, second), points)
+
+
+def schedules() -> Iterator[Experiment]:
+    """When each warp of an SM begins and ends the same work: which warps the scheduler prefers."""
+    for unit in ("ffma_imm", "ex2", "imad"):
+        for chains in (1, 8):
+            points = tuple(Point({"warps": w}, warps=w, iters=(40,)) for w in (2, 4, 5, 8, 12, 16, 32))
+            body = arithmetic.throughput(arithmetic.UNITS[unit], chains)
+            yield Experiment(f"schedule.{unit}.ilp{chains}", "schedule", "warps", body, points)
 
 
 def arithmetic_rates() -> Iterator[Experiment]:
@@ -75,6 +101,13 @@ def shared() -> Iterator[Experiment]:
             points = _pattern_points(rows, warps, (2, 6))
             yield Experiment(f"shared.load.{width}.w{warps}", "shared", "slope", shared_memory.loads(width), points)
             yield Experiment(f"shared.store.{width}.w{warps}", "shared", "slope", shared_memory.stores(width), points)
+    for matrices in (1, 2, 4):
+        body = shared_memory.matrix_chase(matrices)
+        yield Experiment(f"shared.ldmatrix.x{matrices}.chase", "shared", "latency", body, (Point({"pattern": "same_row"}),))
+    between = {"add": "add.u32 x0, x0, y0;", "imad": "mad.lo.u32 x0, x0, y1, y0;", "shf": "shf.l.wrap.b32 x0, x0, x0, y0;"}
+    for name, text in between.items():
+        spread = Point({"pattern": "stride_1"}, table=tuple(4 * i for i in ps.LANES))
+        yield Experiment(f"shared.chase.{name}", "shared", "latency", shared_memory.chase_with(text, name), (spread,))
     degrees = [ps.conflicts(d) for d in range(1, 33)]
     yield Experiment("shared.degree.chase", "shared", "latency", shared_memory.chase(32), _pattern_points(degrees, 1))
     for name, body in (("load", shared_memory.loads(32)), ("store", shared_memory.stores(32))):
@@ -265,8 +298,10 @@ def bandwidth() -> Iterator[Experiment]:
 
 
 GROUPS = {
-    "latency": (arithmetic_latencies,),
+    "latency": (arithmetic_latencies, tensor),
     "rate": (arithmetic_rates,),
+    "mix": (mixes,),
+    "schedule": (schedules,),
     "code": (code_sizes,),
     "shared": (shared,),
     "atomic": (shared_atomics, global_atomics),

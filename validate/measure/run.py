@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from tinygpu.isa.errors import MissingError, TinygpuError
-from tinygpu.validate.measure import code, counters, device, launching, placement, walks
+from tinygpu.validate.measure import check, code, counters, device, launching, placement, walks
 from tinygpu.validate.measure.experiments import GROUPS, Experiment, experiments
 from tinygpu.validate.measure.launch import Gpu, Point, intervals, latencies, spans
 from tinygpu.validate.measure.statistics import estimate
@@ -57,8 +57,17 @@ def _lanes(gpu: Gpu, experiment: Experiment, point: Point) -> dict[str, Any]:
     return {"lanes": np.median(since, axis=0).astype(int).tolist()}
 
 
+def _warps(gpu: Gpu, experiment: Experiment, point: Point) -> dict[str, Any]:
+    stamps = gpu.run(experiment.body, point, point.iters[0])
+    begin, end = stamps[..., 0], stamps[..., len(experiment.body.parts)]
+    origin = begin[:, :1]
+    since = [(part - origin).astype(np.int32).astype(np.int64) for part in (begin, end)]
+    first = since[0].min(axis=1, keepdims=True)
+    return {name: np.median(part - first, axis=0).tolist() for name, part in zip(("begin", "end"), since, strict=True)}
+
+
 REDUCE: dict[str, Callable[[Gpu, Experiment, Point], dict[str, Any]]] = {
-    "latency": _latency, "slope": _slope, "stamps": _stamps, "lanes": _lanes,
+    "latency": _latency, "slope": _slope, "stamps": _stamps, "lanes": _lanes, "warps": _warps,
 }  # fmt: skip
 
 
@@ -73,10 +82,11 @@ def warm_up(gpu: Gpu, seconds: float = 0.5) -> None:
 COUNTED = ("shared", "global", "launch")
 """Groups of profiled launches."""
 
-CODED = ("latency", "rate", "shared", "atomic", "l1", "flow", "issue", "curve", "bandwidth")
+CODED = ("latency", "rate", "mix", "shared", "atomic", "l1", "flow", "issue", "curve", "bandwidth")
 """Groups whose machine code is kept."""
 
 SPECIAL: dict[str, Callable[[Gpu], Any]] = {
+    "checks": check.run,
     "placement": placement.sharing,
     "launch.empty": launching.empty,
     "launch.succession": launching.succession,

@@ -114,3 +114,26 @@ def matrix_loads(matrices: int, lines: int = 16) -> Body:
         f"ldmatrix_x{matrices}", (loop("\n".join(rows + uses + step)),), (lines,),
         start="add.u32 a, a, after; mov.u32 x70, after;", sink=("x70",), shared=BYTES,
     )  # fmt: skip
+
+
+def matrix_chase(matrices: int) -> Body:
+    """`ldmatrix` whose result is its next address: every word of the row holds the buffer's start."""
+    names = ", ".join(f"x{k}" for k in range(matrices))
+    line = f"ldmatrix.sync.aligned.m8n8.x{matrices}.shared.b16 {{{names}}}, [x0];"
+    uses = [f"xor.b32 x70, x70, x{k};" for k in range(1, matrices)]
+    parts = tuple("\n".join([line, *uses] * n) for n in (4, 8, 24))
+    setup = "shl.b32 x72, lane, 2; add.u32 x72, x72, sh;\nst.shared.u32 [x72], sh;"
+    return Body(
+        f"ldmatrix_chase_x{matrices}", parts, (4, 8, 24), setup=setup, start="add.u32 x0, sh, after; mov.u32 x70, after;",
+        sink=("x0", "x70"), shared=BYTES,
+    )  # fmt: skip
+
+
+def chase_with(between: str, name: str) -> Body:
+    """A chase of 32 bits with one instruction on the loaded address: what a result costs on its way to the LSU."""
+    line = f"ld.volatile.shared.u32 x0, [x0];\n{between}"
+    parts = tuple("\n".join([line] * n) for n in (4, 8, 24))
+    return Body(
+        f"shared_chase_{name}", parts, (4, 8, 24), once="xor.b32 y0, zero, 0; xor.b32 y1, zero, 1;", setup=_POINTERS,
+        start="add.u32 x0, a, after;", sink=("x0",), shared=BYTES,
+    )  # fmt: skip
