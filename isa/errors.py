@@ -18,6 +18,7 @@ class TinygpuError(Exception):
         self.hint = hint
 
     def __str__(self) -> str:
+        """The message alone; the face prints the hint."""
         return self.message
 
 

@@ -25,7 +25,7 @@ MAX_BITS = 512  # of an integer that an expression may reach
 class ExpressionError(InputError):
     """An expression that cannot be read or evaluated; `offset` and `width` in characters."""
 
-    def __init__(self, message: str, *, hint: str = "", offset: int = 0, width: int = 0) -> None:
+    def __init__(self, message: str, hint: str = "", *, offset: int = 0, width: int = 0) -> None:
         super().__init__(message, hint=hint)
         self.offset = offset
         self.width = width
