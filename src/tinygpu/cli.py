@@ -98,6 +98,10 @@ def invoke(arguments: Sequence[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         complain("interrupted")
         return 130
+    except click.exceptions.NoArgsIsHelpError as error:
+        # Its message is the help, which is no error's words.
+        click.echo(error.format_message(), err=True)
+        return 2
     except click.ClickException as error:
         return _usage(error)
     except ModuleNotFoundError as error:

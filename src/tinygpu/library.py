@@ -24,10 +24,11 @@ def shipped() -> dict[str, Path]:
 def find(name: str) -> Path:
     """The file of a program: a path, or a shipped program's name with or without `.s`.
 
-    A file of that name comes before a shipped program. Raises InputError with the nearest name.
+    A file of that name comes before a shipped program; a pipe such as /dev/stdin is a file too.
+    Raises InputError with the nearest name.
     """
     path = Path(name)
-    if path.is_file():
+    if path.is_file() or path.is_fifo() or path.is_char_device():
         return path
     plain = name.removesuffix(SUFFIX)
     known = shipped()

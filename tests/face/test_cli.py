@@ -56,6 +56,13 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
     assert python(code).stdout == "[]\n"
 
 
+def test_no_command_is_answered_with_help_and_no_error(tinygpu: Call) -> None:
+    done = tinygpu()
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("Usage: tinygpu [OPTIONS] COMMAND [ARGS]...\n")
+    assert "error" not in done.err and "  doctor " in done.err
+
+
 def test_version_is_the_distribution_s(tinygpu: Call) -> None:
     done = tinygpu("--version")
     assert (done.code, done.out) == (0, f"tinygpu {package.__version__}\n")

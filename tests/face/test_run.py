@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -278,3 +280,19 @@ def test_ctrl_c_before_the_run_is_130_without_a_report(
     monkeypatch.setattr(run, "prepare", press)
     done = tinygpu(*TINY)
     assert (done.code, done.out, done.err) == (130, "", "\nerror: interrupted\n")
+
+
+def test_a_pipe_is_a_program_with_settings_of_its_own(tinygpu: Call, folder: Path) -> None:
+    pipe = folder / "pipe.s"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_text, args=(SAXPY,), daemon=True)
+    writer.start()
+    done = tinygpu("run", "pipe.s", "-m", "tiny", "--set", "N=64", "--json")
+    writer.join()
+    assert (done.code, done.json["grid"], done.json["correct"]) == (0, [1, 1, 1], True)
+
+
+def test_an_empty_device_is_a_program_without_instructions(tinygpu: Call) -> None:
+    done = tinygpu("run", "/dev/null")
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("/dev/null:1:1: error: the program has no instructions\n")
