@@ -14,8 +14,9 @@
 .arg    data = integers(0, SPREAD, N), bins = zeros(256), n = N
 .expect bins == bincount(data, 256)
 
-.count  sectors_per_request @load = 4
-.count  requests @add = warps
+.count  sectors @load = cdiv(N, 8)           // 4 for the 32 elements of a warp
+.count  requests @add = cdiv(N, 32)
+.count  lanes @add = N                       // each a turn of its own at its bin
 
     mov.u32       t, %tid.x
     mov.u32       b, %ctaid.x

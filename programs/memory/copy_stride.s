@@ -4,7 +4,7 @@
 // 8 words apart one sector each, and it cannot get worse. An offset of one word makes a fifth sector.
 //
 // Look at: sectors a request at the load: 4, 8, 16, 32, 32 for S = 1, 2, 4, 8, 32; the bytes from DRAM.
-// Try: --set S=2, S=4, S=8, S=32; --set OFFSET=1 with S=1.
+// Try: --set S=2, 4, 8, 32; --set OFFSET=1; both with --set N=1048576, where the cycles show it.
 
 .kernel copy_stride(X: ptr.f32, Y: ptr.f32)
 
@@ -12,10 +12,11 @@
 .let    OFFSET = 0                  // words before the first one
 .let    N = 16384                   // elements that are copied
 .launch grid = N/256, block = 256
-.arg    X = uniform(N*S + 32), Y = zeros(N)
+.arg    X = uniform(OFFSET + N*S), Y = zeros(N)
 .expect Y == X[OFFSET : OFFSET + N*S : S]
 
-.count  sectors_per_request @load = (4*S if S < 8 else 32) + (1 if S < 8 and OFFSET % 8 else 0)
+// From the sector of the first lane's word to that of the last; 32 when each lane has its own.
+.count  sectors_per_request @load = min(floordiv(OFFSET % 8 + 31*S, 8) + 1, 32)
 .count  sectors_per_request @store = 4
 
     mov.u32       t, %tid.x

@@ -3,7 +3,8 @@
 // Each thread loads one element of A and of B and stores one of C: 12 bytes for one addition.
 //
 // Look at: 4 sectors a request (32 lanes x 4 bytes, side by side); DRAM's share of its peak.
-// Try: --set N=1048576; vecadd_x4.s, which moves four elements with one instruction.
+// Try: --set N=1048576; N=1000, where the last warp is not full; vecadd_x4.s, which moves four
+//   elements with one instruction.
 
 .kernel vecadd(A: ptr.f32, B: ptr.f32, C: ptr.f32, n: s32)
 
@@ -12,10 +13,12 @@
 .arg    A = uniform(N), B = uniform(N), C = zeros(N), n = N
 .expect C == A + B
 
-.count  sectors_per_request @load_a = 4
-.count  sectors_per_request @load_b = 4
-.count  sectors_per_request @store_c = 4
-.count  global_load_requests = 2 * warps
+.count  requests @load_a = cdiv(N, 32)       // one for 32 elements,
+.count  requests @load_b = cdiv(N, 32)
+.count  requests @store_c = cdiv(N, 32)
+.count  sectors @load_a = cdiv(N, 8)         // in 4 sectors of 8 elements
+.count  sectors @load_b = cdiv(N, 8)
+.count  sectors @store_c = cdiv(N, 8)
 
     mov.u32       t, %tid.x
     mov.u32       b, %ctaid.x

@@ -12,10 +12,12 @@
 .arg    A = uniform(N), B = uniform(N), C = zeros(N), n = N
 .expect C == A + B
 
-.count  sectors_per_request @load_a = 16
-.count  sectors_per_request @load_b = 16
-.count  sectors_per_request @store_c = 16
-.count  global_load_requests = 2 * warps
+.count  requests @load_a = cdiv(N, 128)      // one for 128 elements,
+.count  requests @load_b = cdiv(N, 128)
+.count  requests @store_c = cdiv(N, 128)
+.count  sectors @load_a = cdiv(N, 8)         // in 16 sectors of 8 elements
+.count  sectors @load_b = cdiv(N, 8)
+.count  sectors @store_c = cdiv(N, 8)
 
 .reg    a: f32[4]
 .reg    b: f32[4]

@@ -7,7 +7,7 @@
 // Try: --set N=131072 on both.
 
 .kernel reduce_shuffle_x4(data: ptr.f32, sums: ptr.f32)
-.shared part: f32[32]               // a word for each warp, zero beyond the last
+.shared part: f32[8]                // a word for each warp
 
 .let    N = 16384                   // a multiple of 1024
 .launch grid = N/1024, block = 256
@@ -45,8 +45,10 @@ load:
     setp.ne.u32   other, warp, 0
 @other exit
 
+    setp.lt.u32   has_part, lane, 8             // shared memory holds 8 sums, a warp has 32 lanes
     shl.b32       at, lane, 2
-    ld.shared.f32 total, [part + at]            // shared memory of a new block is zero
+    mov.f32       total, 0
+@has_part ld.shared.f32 total, [part + at]
     add_over_warp(total)
     mad.wide.u32  to, b, 4, sums
 @first st.global.f32 [to], total
