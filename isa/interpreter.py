@@ -103,9 +103,7 @@ class _Runner:
         self.memory = memory
         self.max_steps = max_steps
         self.steps = [self._step(i) for i in launch.program.instructions]
-        self.guards = [
-            predicate_reader(i.guard) if i.guard else None for i in launch.program.instructions
-        ]
+        self.guards = [predicate_reader(i.guard) if i.guard else None for i in launch.program.instructions]
         shape = math.prod(launch.grid), math.prod(launch.block)
         self.registers = np.zeros((*shape, launch.program.registers), np.uint32)
         self.predicates = np.zeros(shape, np.uint8)
