@@ -5,8 +5,8 @@
 //
 // Look at: the wavefronts of the shared atomics (lanes in one bank take turns, whether their address
 //   is the same or not); global atomics: 256 a block instead of one an element.
-// Try: --set SPREAD=1 on this and on histogram_global: all lanes on one bin, where global memory is
-//   slowest; --set ITEMS=1: as many global atomics as elements, and the copy no longer pays.
+// Try: --set SPREAD=1 on this and on histogram_global: all lanes on one bin. --set N=1048576, then
+//   ITEMS=1 as well: as many global atomics as elements, and most of the gain is gone.
 
 .kernel histogram_private(data: ptr.u32, bins: ptr.u32, n: u32)
 .shared own: u32[256]

@@ -11,9 +11,9 @@
 //   +------+  +-------+
 //   |  row ----> sum  |
 //
-// Look at: the barrier at which the warps of a block meet, twice a tile; the shared memory
-//   pipe, which is the limit: every multiply-add needs two words from shared memory.
-// Try:     --set N=64, then N=512; programs/matmul/sgemm_naive.s, the same without tiles.
+// Look at: the wait for global memory before each tile, and the barriers around it. With N=512 the
+//   SMs are full, and their shared memory pipes are the limit: two words for every multiply-add.
+// Try: --set N=64, N=512; sgemm_coalesced.s, the same without tiles.
 
 .kernel matmul(A: ptr.f32, B: ptr.f32, C: ptr.f32, n: s32)
 .shared As: f32[16][16]

@@ -2,11 +2,11 @@
 //
 // A block of 1024 threads copies a tile of A and a tile of B to shared memory, multiplies them, and
 // goes on to the next pair. Global memory sees 1/32 of the loads of sgemm_coalesced; now shared
-// memory is the limit, with two loads for every multiply-add.
+// memory is asked twice for every multiply-add.
 //
-// Look at: MIO throttle (the queue to shared memory is full), no conflicts in spite of 32 columns.
-// Try: --machine a6000, whose SM has room for one block (48 warps: 66 % occupancy); matmul.s, the
-//   same with tiles of 16 x 16.
+// Look at: MIO throttle (the queue to shared memory is full) and the barrier; no conflicts. One block
+//   has an SM for itself, since its registers leave no room for a second: 32 of 64 warps.
+// Try: --machine a6000: one block again, but 66 % of its 48 warps; matmul.s, with tiles of 16 x 16.
 
 .kernel sgemm_shared(A: ptr.f32, B: ptr.f32, C: ptr.f32, n: s32)
 .shared As: f32[32][32]
@@ -19,11 +19,12 @@
 
 .count  sectors_per_request @load_a = 4
 .count  sectors_per_request @load_b = 4
-.count  wavefronts_per_request @from_as = 1         // one word for all lanes: a broadcast
-.count  wavefronts_per_request @from_bs = 1         // 32 words side by side
-.count  shared_load_requests = warps * N * 2        // two for every multiply-add
-.count  shared_load_conflicts = 0
-.count  shared_store_conflicts = 0
+.count  sectors_per_request @store_c = 4
+.count  shared_load_requests = warps * N * 2        // two for every multiply-add,
+.count  shared_load_wavefronts = warps * N * 2      // a broadcast from As, 32 words of Bs side by side
+.count  shared_store_wavefronts = warps * N/32 * 2
+
+.reg    a: f32[16], b: f32[16]                      // half of a row of As, of a column of Bs
 
     mov.u32       t, %tid.x
     mov.u32       bx, %ctaid.x
@@ -56,15 +57,14 @@ load_b:
     st.shared.f32 [Bs + mine], y
     bar.sync      0                             // both tiles are whole
 
-from_as:
-    ld.shared.f32 a, [As + as_row]
-from_bs:
-    ld.shared.f32 b, [Bs + bs_column]
-    fma.f32       sum, a, b, sum
-.repeat k, 1, 32
-    ld.shared.f32 a, [As + as_row + 4*k]
-    ld.shared.f32 b, [Bs + bs_column + 128*k]
-    fma.f32       sum, a, b, sum
+.repeat half, 0, 32, 16
+.repeat k, 16
+    ld.shared.f32 a[k], [As + as_row + 4*(half + k)]            // As[ty][half + k]
+    ld.shared.f32 b[k], [Bs + bs_column + 128*(half + k)]       // Bs[half + k][tx]
+.end
+.repeat k, 16
+    fma.f32       sum, a[k], b[k], sum
+.end
 .end
 
     bar.sync      0                             // nobody needs the tiles any more
@@ -74,5 +74,6 @@ from_bs:
     setp.ne.u32   more, tiles, 0
 @more bra         tile
 
+store_c:
     st.global.f32 [to_c], sum
     exit
