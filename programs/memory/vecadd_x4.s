@@ -8,7 +8,7 @@
 .kernel vecadd_x4(A: ptr.f32, B: ptr.f32, C: ptr.f32, n: s32)
 
 .let    N = 65536                   // a multiple of 4
-.launch grid = cdiv(N, 4*256), block = 256
+.launch grid = cdiv(N/4, 256), block = 256
 .arg    A = uniform(N), B = uniform(N), C = zeros(N), n = N
 .expect C == A + B
 
