@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..isa.errors import DeadlockError, FaultError
+from ..isa.errors import DeadlockError, Diagnostic, FaultError
 from ..isa.program import Program
 from .machine_state import MachineState
 from .state import RUNNING, STATES
@@ -19,6 +19,16 @@ def line_of(program: Program, pc: int) -> str:
     if where is None:
         return f"instruction {pc}"
     return f"{where.file}:{where.line}: {where.text.strip()}"
+
+
+def located(program: Program, pc: int, message: str) -> str:
+    """A finding at an instruction as a compiler would print it: place, line, caret."""
+    where = program.instructions[pc].source_line if 0 <= pc < len(program.instructions) else None
+    if where is None:
+        return f"instruction {pc}: error: {message}"
+    text = where.text.rstrip()
+    width = len(text.split("//")[0].rstrip()) - where.column + 1
+    return Diagnostic(where.file, where.line, where.column, message, text, width).render()
 
 
 def thread_of(thread: int, block: tuple[int, int, int]) -> str:
@@ -37,10 +47,8 @@ def fault(state: MachineState, program: Program, block: tuple[int, int, int]) ->
         parameters=int(row.parameter_bytes),
     )
     grid = (int(row.grid_x), int(row.grid_y), int(row.grid_z))
-    message = (
-        f"{line_of(program, int(record.pc))}\n"
-        f"    fault: {text}\n"
-        f"    block {thread_of(int(record.block), grid)}, thread {thread_of(int(record.thread), block)}, "
+    message = located(program, int(record.pc), f"fault: {text}") + (
+        f"\n    block {thread_of(int(record.block), grid)}, thread {thread_of(int(record.thread), block)}, "
         f"lane {int(record.lane)}, SM {int(record.sm)}, cycle {int(record.time) - int(row.started)}"
     )
     if record.kind in (faults.BARRIER_PLACES, faults.BARRIER_COUNTS):
@@ -58,8 +66,9 @@ def _hint(state: MachineState, record: Any) -> str:
         distance = max(start - address, address - (start + size) + 1, 0)
         if best is None or distance < best:
             best = distance
-            side = "before" if address < start else "past the end of"
-            nearest = f"it is {distance} bytes {side} {name} ({size} bytes at {start:#x})"
+            nearest = f"it is {start - address} bytes before {name}"
+            if address >= start:
+                nearest = f"it is byte {address - start} of {name}, which has {size} bytes"
     return nearest
 
 

@@ -134,9 +134,9 @@ def _occupancy(result: RunResult, width: int, color: bool, unicode: bool) -> Ite
     if not occupancy:
         return
     warps, most = int(occupancy["warps"]), int(occupancy["max_warps"])
-    text = (
-        f"{warps} of {most} warps an SM ({layout.percent(warps / most)}): {occupancy['blocks']} blocks an SM"
-    )
+    count = int(occupancy["blocks"])
+    blocks = f"{count} block{'' if count == 1 else 's'}"
+    text = f"{warps} of {most} warps an SM ({layout.percent(warps / most)}): {blocks} an SM"
     if occupancy.get("limiter"):
         text += f", limited by {occupancy['limiter']}"
     yield from _label("occupancy", text, width)
