@@ -44,7 +44,7 @@ def round_to_binary32(exact: Fraction) -> float:
 STEPS: dict[str, Callable[[int], int]] = {
     "ffma": fma,
     "imad": lambda x: (x * Y6 + Y7) & WORD,
-    "shf": lambda x: ((x << 7) | (Y7 >> 25)) & WORD,
+    "shf": lambda x: ((Y7 << 7) | (x >> 25)) & WORD,
     "brev": lambda x: (int(f"{x:032b}"[::-1], 2) + Y6) & WORD,
     "isetp_sel": lambda x: Y7 if (x - (1 << 32) if x >> 31 else x) < Y6 else 7,
 }
