@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from helpers.bench import bench
-from helpers.launch import agree, run
+from helpers.launch import agree, prepare, run
 
 from tinygpu.isa.errors import DeadlockError, FaultError, TinygpuError
 
@@ -309,6 +309,44 @@ def test_fault_14_write_after_write_on_the_last_register() -> None:
     """
     outcome = run(text)
     assert outcome.gap("load", "over") >= 23 + 3 * 3 - 5 + 1  # it may not arrive before the older one
+
+
+# --- 15: a functional mode that differs from the timed one ------------------------------------------------
+
+
+@pytest.mark.parametrize("scheduler", ["gto", "cggty", "lrr", "two_level"])
+@pytest.mark.parametrize("policy", POLICIES)
+def test_fault_15_the_timed_core_gives_the_memory_of_the_interpreter(policy: str, scheduler: str) -> None:
+    text = """
+    .kernel k(data: ptr.u32, out: ptr.u32)
+    .shared tile: u32[96]
+    .arg data = integers(0, 1000, 192), out = zeros(192)
+    mov.u32 t, %tid.x
+    mov.u32 b, %ctaid.x
+    mad.lo.u32 i, b, 96, t
+    mad.wide.u32 from, i, 4, data
+    mad.wide.u32 to, i, 4, out
+    ld.global.u32 x, [from]
+    shl.b32 at, t, 2
+    st.shared.u32 [tile + at], x
+    bar.sync 0
+    mov.u32 sum, 0
+    again:
+    ld.shared.u32 y, [tile + at]
+    add.u32 sum, sum, y
+    and.b32 odd, y, 1
+    setp.eq.u32 even, odd, 0
+    @even bra less
+    add.u32 sum, sum, 7
+    less:
+    sub.u32 at, at, 4
+    setp.ge.s32 more, at, 0
+    @more bra again
+    st.global.u32 [to], sum
+    exit
+    """
+    launch = prepare(text, grid=2, block=96)
+    agree(launch, machine(policy, issue__scheduler=scheduler))
 
 
 # --- 16: sizes that do not fit -----------------------------------------------------------------------
