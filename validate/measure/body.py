@@ -1,10 +1,11 @@
 """The machine code of one micro-benchmark: PTX text between clock stamps, repeated inside one kernel.
 
 A body runs as one block of inline PTX. Each repetition does the setup, meets the block's other warps at a
-barrier, reads the clock (stamp 0), and then alternates parts and stamps. The barrier is there twice: a warp goes on
-issuing for a while after it has arrived (`BAR.SYNC.DEFER_BLOCKING`), so that a clock read after one barrier tells the
-time of arrival, not of release; the second barrier can only be arrived at after the first has let go. The stamps, and the number of the SM,
-go to memory after the last of them, so that no store disturbs what is timed.
+barrier, reads the clock (stamp 0), and then alternates parts and stamps. The barrier is there twice: a warp
+goes on issuing for a while after it has arrived (`BAR.SYNC.DEFER_BLOCKING`), so that a clock read after one
+barrier tells the time of arrival, not of release; the second barrier can only be arrived at after the first
+has let go. The stamps, and the number of the SM, go to memory after the last of them, so that no store
+disturbs what is timed.
 
 Registers that a body may use (declared here once):
 
@@ -44,12 +45,14 @@ setp.ge.s64 on, off, 0; setp.eq.u32 first, lane, 0;
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """PTX of one benchmark: `once` before the repetitions, `setup` before stamp 0, `parts` between the stamps.
+    """PTX of one benchmark: `once` before the repetitions, `setup` before stamp 0, `parts` between the
+    stamps.
 
-    `start` runs right after stamp 0 in every repetition (it seeds chains from `after`); `sink` names the 32-bit
-    registers whose values must look used; `wide_sink` the 64-bit ones. `counts` says how many operations of
-    interest each part holds (per iteration, for a part that loops). `every_lane` keeps the stamps of all lanes.
-    `shared` is the size of the shared buffer in bytes. `align` puts the barriers before stamp 0.
+    `start` runs right after stamp 0 in every repetition (it seeds chains from `after`); `sink` names the
+    32-bit registers whose values must look used; `wide_sink` the 64-bit ones. `counts` says how many
+    operations of interest each part holds (per iteration, for a part that loops). `every_lane` keeps the
+    stamps of all lanes. `shared` is the size of the shared buffer in bytes. `align` puts the barriers
+    before stamp 0.
     """
 
     name: str
@@ -73,7 +76,8 @@ class Body:
 
     @property
     def columns(self) -> int:
-        """32-bit words that a repetition writes for one row: stamps, the SM's number, the folded values of the sinks."""
+        """32-bit words that a repetition writes for one row: stamps, the SM's number, the folded values of
+        the sinks."""
         return self.stamps + 2
 
     def text(self) -> str:
@@ -135,5 +139,6 @@ def loop(inner: str, label: str = "LOOP") -> str:
 
 
 def masked(part: str, label: int = 0) -> str:
-    """`part` for the lanes that are on: one branch around all of it, so that it costs the same at any length."""
+    """`part` for the lanes that are on: one branch around all of it, so that it costs the same at any
+    length."""
     return f"@!on bra OFF{label};\n{part}\nOFF{label}:\nbar.warp.sync 0xffffffff;"

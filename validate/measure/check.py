@@ -78,10 +78,14 @@ def run(gpu: Gpu) -> int:
         rows = [p for p in ps.patterns(width) if p.offsets[0] >= 0]
         starts = {_value(gpu, body, Point(table=p.offsets, reps=2)) - p.offsets[0] for p in rows}
         if len(starts) != 1:
-            raise WrongResult(f"{body.name}: chases do not return to their own addresses: {sorted(starts)[:4]}")
+            raise WrongResult(
+                f"{body.name}: chases do not return to their own addresses: {sorted(starts)[:4]}"
+            )
         chases += len(rows)
     body = global_memory.chase(64, "ca", False)
     for row in (0, 64, 4096):
-        if _value(gpu, body, Point(table=tuple(row + 8 * i for i in ps.LANES))) != 0:  # last address xor first
+        if (
+            _value(gpu, body, Point(table=tuple(row + 8 * i for i in ps.LANES))) != 0
+        ):  # last address xor first
             raise WrongResult(f"{body.name}: the chase left its address")
     return len(STEPS) + chases + 3

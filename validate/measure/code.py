@@ -10,7 +10,10 @@ from tinygpu.validate.measure.body import Body
 from tinygpu.validate.measure.experiments import experiments
 from tinygpu.validate.measure.kernel import compiled
 
-LONGEST = 150
+GROUPS = ("latency", "rate", "mix", "shared", "atomic", "l1", "flow", "issue", "curve", "bandwidth")
+"""Groups whose machine code is kept; the others repeat theirs."""
+
+LONGEST = 96
 """Instructions kept of a part; longer ones repeat themselves."""
 
 
@@ -26,10 +29,13 @@ def parts(body: Body, text: str) -> list[list[str]]:
     return [part[:LONGEST] for part in found]
 
 
-def collect(groups: tuple[str, ...]) -> dict[str, Any]:
-    """Body name -> digest, registers and instructions, for all bodies of the groups."""
+def collect(groups: tuple[str, ...] = GROUPS) -> dict[str, Any]:
+    """Body name -> digest and instructions of each part, for all bodies of the groups."""
     bodies = {e.body.name: e.body for e in experiments(groups)}
     kernels = {name: compiled(body) for name, body in bodies.items()}
     with ThreadPoolExecutor(8) as pool:
         texts = dict(zip(kernels, pool.map(listing, kernels.values()), strict=True))
-    return {name: {"digest": body.digest(), "parts": parts(body, texts[name])} for name, body in bodies.items()}
+    return {
+        name: {"digest": body.digest(), "parts": ["\n".join(p) for p in parts(body, texts[name])]}
+        for name, body in bodies.items()
+    }

@@ -13,28 +13,27 @@ def _fmas(register: str, count: int) -> str:
     return "\n".join([_FMA.replace("{x}", register)] * count)
 
 
-def empty_loop() -> Body:
-    """A counted loop around one dependent FMA: cycles an iteration."""
-    return Body("loop_one_fma", (loop(_fmas("x0", 1)),), (1,), once=ONCE, start=_SEED, sink=("x0",))
-
-
 def loop_of(fmas: int) -> Body:
     """A counted loop around `fmas` dependent FMAs."""
     return Body(f"loop_{fmas}_fma", (loop(_fmas("x0", fmas)),), (fmas,), once=ONCE, start=_SEED, sink=("x0",))
 
 
 def branches(count: int = 6) -> Body:
-    """Branches over 24 dependent FMAs, all taken or none, by the sign of the table's entry (`pa` the threshold)."""
+    """Branches over 24 dependent FMAs, all taken or none, by the sign of the table's entry (`pa` the
+    threshold)."""
     setup = "cvt.u32.u64 x10, pa;\n" + "\n".join(f"setp.gt.u32 p{i}, x10, {i + 10};" for i in range(count))
-    rows = "\n".join(f"@p{i} bra OVER{i};\n{_fmas('x0', 24)}\nbar.warp.sync 0xffffffff;\nOVER{i}:" for i in range(count))
+    rows = "\n".join(
+        f"@p{i} bra OVER{i};\n{_fmas('x0', 24)}\nbar.warp.sync 0xffffffff;\nOVER{i}:" for i in range(count)
+    )
     return Body("branch_over", (rows,), (count,), once=ONCE, setup=setup, start=_SEED, sink=("x0",))
 
 
 def divergence(fmas: int = 24) -> Body:
-    """If and else of `fmas` dependent FMAs each; a lane takes the else side when its table entry is not zero.
+    """If and else of `fmas` dependent FMAs each; a lane takes the else side when its table entry is not
+    zero.
 
-    Stamps: 0 before, 1 after reconvergence; 2, 3 begin and end of the if side; 4, 5 of the else side (all lanes
-    write; a lane's unused stamps are zero).
+    Stamps: 0 before, 1 after reconvergence; 2, 3 begin and end of the if side; 4, 5 of the else side (all
+    lanes write; a lane's unused stamps are zero).
     """
     part = "setp.ne.s64 p0, off, 0;\n@p0 bra ELSE;\n"
     part += f"mov.u64 d2, %clock64;\n{_fmas('x0', fmas)}\nmov.u64 d3, %clock64;\nbra JOIN;\n"
@@ -43,9 +42,17 @@ def divergence(fmas: int = 24) -> Body:
     setup = " ".join(f"mov.u64 d{i}, 0;" for i in range(2, 6))
     finish = " ".join(f"cvt.u32.u64 s{i}, d{i};" for i in range(2, 6))
     return Body(
-        f"divergence_{fmas}", (part,), (1,), once=ONCE, setup=setup, start=_SEED, sink=("x0", "x1"), extra_stamps=4, finish=finish,
+        f"divergence_{fmas}",
+        (part,),
+        (1,),
+        once=ONCE,
+        setup=setup,
+        start=_SEED,
+        sink=("x0", "x1"),
+        extra_stamps=4,
+        finish=finish,
         every_lane=True,
-    )  # fmt: skip
+    )
 
 
 def lane_trips() -> Body:
@@ -101,9 +108,16 @@ def issue(kind: str, count: int = 20) -> Body:
     if kind == "dfma":
         start += "\n" + "\n".join(f"mov.b64 d{i}, {{x{i}, x{i}}};" for i in range(count))
     return Body(
-        f"issue_{kind}", parts, (1,) * count, once=ONCE + "\nadd.s64 e2, mem, off;", start=start, sink=sink,
-        wide_sink=wide, shared=8192, setup="@on st.shared.u32 [a], zero;",
-    )  # fmt: skip
+        f"issue_{kind}",
+        parts,
+        (1,) * count,
+        once=ONCE + "\nadd.s64 e2, mem, off;",
+        start=start,
+        sink=sink,
+        wide_sink=wide,
+        shared=8192,
+        setup="@on st.shared.u32 [a], zero;",
+    )
 
 
 def burst(kind: str, count: int) -> Body:
@@ -111,16 +125,28 @@ def burst(kind: str, count: int) -> Body:
     part = "\n".join(issue(kind, count).parts)
     whole = issue(kind, count)
     return Body(
-        f"burst_{kind}_{count}", (part,), (count,), once=whole.once, start=whole.start, sink=whole.sink,
-        wide_sink=whole.wide_sink, shared=8192, setup=whole.setup,
-    )  # fmt: skip
+        f"burst_{kind}_{count}",
+        (part,),
+        (count,),
+        once=whole.once,
+        start=whole.start,
+        sink=whole.sink,
+        wide_sink=whole.wide_sink,
+        shared=8192,
+        setup=whole.setup,
+    )
 
 
 def placement() -> Body:
-    """MUFU in the warps that are on: two warps of one sub-core take twice as long as two of different ones."""
+    """MUFU in the warps that are on: two of one sub-core take twice as long as two of different ones."""
     rows = "\n".join(f"ex2.approx.ftz.f32 x{i % 8}, x{i % 8};" for i in range(64))
     start = "\n".join(f"or.b32 x{i}, after, 0x3f800001;\nadd.u32 x{i}, x{i}, {i};" for i in range(8))
     return Body(
-        "placement", (masked(loop(rows)),), (64,), start=start, sink=tuple(f"x{i}" for i in range(8)), extra_stamps=1,
+        "placement",
+        (masked(loop(rows)),),
+        (64,),
+        start=start,
+        sink=tuple(f"x{i}" for i in range(8)),
+        extra_stamps=1,
         finish="mov.u32 s2, %warpid;",
-    )  # fmt: skip
+    )

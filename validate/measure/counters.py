@@ -1,8 +1,10 @@
-"""Hardware counters of single accesses through Nsight Compute: wavefronts and conflicts, sectors and requests.
+"""Hardware counters of single accesses through Nsight Compute: wavefronts and conflicts, sectors and
+requests.
 
-`collect` starts `ncu` over `python -m tinygpu.validate.measure.counters GROUP`, which launches every case once, and
-pairs the rows of its table with the cases in order. Each count is of one access of the pattern; what the kernel
-does besides (reading its table, writing its stamps) is measured by a launch with no lane active, and taken off.
+`collect` starts `ncu` over `python -m tinygpu.validate.measure.counters GROUP`, which launches every case
+once, and pairs the rows of its table with the cases in order. Each count is of one access of the pattern.
+What a kernel moves through global memory besides (reading its table, writing its stamps) is measured by a
+launch with no lane active, and taken off the global counts; it touches no shared memory.
 """
 
 from __future__ import annotations
@@ -25,23 +27,33 @@ from tinygpu.validate.measure.launch import WARM, Gpu, Point
 
 METRICS = {
     "shared": (
-        "smsp__sass_l1tex_data_bank_conflicts_pipe_lsu_mem_shared.sum",
         "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum",
-        "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared.sum",
         "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
+        "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum",
+        "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum",
+        "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_atom.sum",
+        "smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ldsm.sum",
     ),
     "global": (
-        "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
-        "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum", "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
-        "lts__t_sectors_srcunit_tex_op_read.sum", "lts__t_sectors_srcunit_tex_op_write.sum",
-        "lts__t_requests_srcunit_tex_op_read.sum", "lts__t_requests_srcunit_tex_op_write.sum",
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+        "l1tex__t_sectors_pipe_lsu_mem_global_op_st.sum",
+        "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+        "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
+        "lts__t_sectors_srcunit_tex_op_read.sum",
+        "lts__t_sectors_srcunit_tex_op_write.sum",
+        "lts__t_requests_srcunit_tex_op_read.sum",
+        "lts__t_requests_srcunit_tex_op_write.sum",
         "smsp__sass_l1tex_tags_mem_global.sum",
     ),
     "launch": (
-        "gpu__time_duration.sum", "gpc__cycles_elapsed.max", "sm__cycles_elapsed.max", "sm__cycles_active.max",
-        "sm__cycles_active.sum", "sm__inst_executed.sum",
+        "gpu__time_duration.sum",
+        "gpc__cycles_elapsed.max",
+        "sm__cycles_elapsed.max",
+        "sm__cycles_active.max",
+        "sm__cycles_active.sum",
+        "sm__inst_executed.sum",
     ),
-}  # fmt: skip
+}
 """Metrics by group of cases."""
 
 NOBODY = ps.Pattern("nobody", 32, (-1,) * 32)
@@ -114,7 +126,18 @@ def launch_empty() -> int:
     return 3 * len(EMPTY)
 
 
-EMPTY = ((1, 32), (1, 1024), (16, 256), (64, 256), (132, 128), (132, 1024), (264, 1024), (1320, 256), (13200, 256), (132000, 256))
+EMPTY = (
+    (1, 32),
+    (1, 1024),
+    (16, 256),
+    (64, 256),
+    (132, 128),
+    (132, 1024),
+    (264, 1024),
+    (1320, 256),
+    (13200, 256),
+    (132000, 256),
+)
 """Blocks and threads of the empty launches."""
 
 
@@ -134,7 +157,18 @@ def profile(group: str) -> list[dict[str, float]]:
     if tool is None:
         raise MissingError("ncu (Nsight Compute) is not installed: timing only")
     control = "all" if group == "global" else "none"
-    command = [tool, "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none", "--cache-control", control]
+    command = [
+        tool,
+        "--csv",
+        "--page",
+        "raw",
+        "--print-units",
+        "base",
+        "--clock-control",
+        "none",
+        "--cache-control",
+        control,
+    ]
     command += ["-k", "regex:benchmark", "--metrics", ",".join(METRICS[group])]
     command += [sys.executable, "-W", "ignore", "-m", "tinygpu.validate.measure.counters", group]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -145,29 +179,39 @@ def collect(group: str) -> list[dict[str, Any]]:
     """One row a case: operation, width, pattern, active lanes, and counts for one access."""
     if group == "launch":
         shapes = [shape for shape in EMPTY for _ in range(3)]
-        return [{"blocks": b, "threads": t, **row} for (b, t), row in zip(shapes, profile(group), strict=True)]
-    return pair(list(cases(group)), profile(group))
+        return [
+            {"blocks": b, "threads": t, **row} for (b, t), row in zip(shapes, profile(group), strict=True)
+        ]
+    return pair(list(cases(group)), profile(group), less_nobody=group == "global")
 
 
-def pair(planned: list[Case], measured: list[dict[str, float]]) -> list[dict[str, Any]]:
-    """Counts of each case for one access, less those of the case with no lane active before it."""
+def pair(planned: list[Case], measured: list[dict[str, float]], less_nobody: bool) -> list[dict[str, Any]]:
+    """Counts of each case for one access, less those of the case with no lane active before it if so asked.
+
+    A count of zero is left out of its row.
+    """
     if len(planned) != len(measured):
         raise MissingError(f"ncu measured {len(measured)} launches of {len(planned)}")
     rows: list[dict[str, Any]] = []
     base: dict[str, float] = {}
-    owner = ""
     for case, counts in zip(planned, measured, strict=True):
-        if case.pattern.name == "nobody":
-            base, owner = counts, case.operation
+        if case.pattern.name == "nobody" and less_nobody:
+            base = counts
             continue
-        base = base if case.operation == owner else {}
-        per = {name: (value - base.get(name, 0.0)) / case.accesses for name, value in counts.items()}
-        rows.append({
-            "operation": case.operation, "width": case.pattern.width, "pattern": case.pattern.name,
-            "active": case.pattern.active, **{name: round(value, 4) for name, value in per.items()},
-        })  # fmt: skip
+        per = {
+            name: round((value - base.get(name, 0.0)) / case.accesses, 4) for name, value in counts.items()
+        }
+        rows.append(
+            {
+                "operation": case.operation,
+                "width": case.pattern.width,
+                "pattern": case.pattern.name,
+                "active": case.pattern.active,
+                **{name: value for name, value in per.items() if value},
+            }
+        )
     return rows
 
 
 if __name__ == "__main__":
-    print(launch_empty() if sys.argv[1] == "launch" else launch(sys.argv[1]), file=sys.stderr)
+    raise SystemExit(0 if (launch_empty() if sys.argv[1] == "launch" else launch(sys.argv[1])) else 1)

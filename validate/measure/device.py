@@ -10,8 +10,20 @@ from typing import Any
 
 from tinygpu.isa.errors import MissingError
 
-_FIELDS = "name,driver_version,memory.total,clocks.sm,clocks.mem,temperature.gpu,power.draw,clocks_event_reasons.active"
-_PACKAGES = ("numba", "numba-cuda", "numpy", "llvmlite", "cuda-bindings", "nvidia-nvvm", "nvidia-nvjitlink", "torch")
+_FIELDS = (
+    "name,driver_version,memory.total,clocks.sm,clocks.mem,temperature.gpu,power.draw,"
+    "clocks_event_reasons.active"
+)
+_PACKAGES = (
+    "numba",
+    "numba-cuda",
+    "numpy",
+    "llvmlite",
+    "cuda-bindings",
+    "nvidia-nvvm",
+    "nvidia-nvjitlink",
+    "torch",
+)
 
 
 def query() -> dict[str, str]:
@@ -61,12 +73,20 @@ def present() -> bool:
 def facts(cuda: Any) -> dict[str, Any]:
     """Name, compute capability, number of SMs and further attributes of the current device."""
     device = cuda.get_current_device()
-    names = ("MULTIPROCESSOR_COUNT", "MAX_THREADS_PER_MULTIPROCESSOR", "L2_CACHE_SIZE", "CLOCK_RATE",
-             "MEMORY_CLOCK_RATE", "GLOBAL_MEMORY_BUS_WIDTH", "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR",
-             "MAX_REGISTERS_PER_MULTIPROCESSOR")  # fmt: skip
+    names = (
+        "MULTIPROCESSOR_COUNT",
+        "MAX_THREADS_PER_MULTIPROCESSOR",
+        "L2_CACHE_SIZE",
+        "CLOCK_RATE",
+        "MEMORY_CLOCK_RATE",
+        "GLOBAL_MEMORY_BUS_WIDTH",
+        "MAX_SHARED_MEMORY_PER_MULTIPROCESSOR",
+        "MAX_REGISTERS_PER_MULTIPROCESSOR",
+    )
     values = {name.lower(): int(getattr(device, name)) for name in names if hasattr(device, name)}
     name = device.name
     return {
         "name": name.decode() if isinstance(name, bytes) else str(name),
-        "compute_capability": list(device.compute_capability), **values,
-    }  # fmt: skip
+        "compute_capability": list(device.compute_capability),
+        **values,
+    }

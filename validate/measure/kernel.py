@@ -1,4 +1,5 @@
-"""Numba-cuda kernels around a body: one inline-PTX intrinsic each, compiled for the GPU present or for none."""
+"""Numba-cuda kernels around a body: one inline-PTX intrinsic each, compiled for the GPU present or for
+none."""
 
 from __future__ import annotations
 
@@ -37,7 +38,7 @@ def inline(text: str) -> Any:
         kinds = [types.int64] * 4 + [types.int32] * 4 + [types.int64] * 2
 
         def emit(context, builder, signature, args):  # type: ignore[no-untyped-def]
-            words = [ir.IntType(kind.bitwidth) for kind in kinds]
+            words = [ir.IntType(64 if kind == types.int64 else 32) for kind in kinds]
             escaped = text.replace(chr(34), "\\22")  # as LLVM writes a quote inside a string
             call = ir.InlineAsm(ir.FunctionType(ir.VoidType(), words), escaped, CONSTRAINTS, side_effect=True)
             builder.call(call, list(args))
@@ -78,7 +79,8 @@ def compiled(body: Body) -> Any:
 
 
 def ptx(body: Body, version: str = "9.0") -> str:
-    """PTX of the kernel for compute capability 9.0, made without a GPU; `version` is the PTX version stated."""
+    """PTX of the kernel for compute capability 9.0, made without a GPU; `version` is the PTX version
+    stated."""
     text, _ = numba_cuda().compile_ptx(function(body), signature(), cc=(9, 0))
     text = text.decode() if isinstance(text, bytes) else text
     return re.sub(r"\.version \d+\.\d+", f".version {version}", text)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tinygpu.validate.measure import global_memory
+from tinygpu.validate.measure import device, global_memory
 from tinygpu.validate.measure.body import Body
 from tinygpu.validate.measure.kernel import compiled, numba_cuda
 from tinygpu.validate.measure.statistics import elapsed, span
@@ -22,12 +22,14 @@ WARM = 4
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One launch shape of a body: warps a block, blocks, loop counts, byte offset of each lane, two numbers.
+    """One launch shape of a body: warps a block, blocks, loop counts, byte offset of each lane, two
+    numbers.
 
-    `table` repeats over the threads of the grid; None means all zero, `"linear"` means thread times `step` bytes.
-    `iters` are the loop counts to run with: two of them where a slope is taken. `reps` repetitions are kept of
-    each launch; `gap` cycles pass between them. `prime` bytes from the start of the buffer are read before the launch
-    where they fit L2; where they do not, other memory is read, so that none of them is in L2. `label` holds what the record prints.
+    `table` repeats over the threads of the grid; None means all zero, `"linear"` means thread times `step`
+    bytes. `iters` are the loop counts to run with: two of them where a slope is taken. `reps` repetitions
+    are kept of each launch; `gap` cycles pass between them. `prime` bytes from the start of the buffer are
+    read before the launch where they fit L2; where they do not, other memory is read, so that none of them
+    is in L2. `label` holds what the record prints.
     """
 
     label: dict[str, Any] = field(default_factory=dict)
@@ -52,9 +54,13 @@ class Point:
 
 
 class Gpu:
-    """The GPU present: compiled kernels by body, and one buffer of `size` bytes that experiments share."""
+    """The GPU present: compiled kernels by body, and one buffer of `size` bytes that experiments share.
+
+    MissingError when there is no GPU, or no numba-cuda.
+    """
 
     def __init__(self, size: int) -> None:
+        device.query()
         self.cuda = numba_cuda()
         self.size = size
         self.buffer = self.cuda.device_array(size // 8, np.int64)
@@ -69,12 +75,15 @@ class Gpu:
             self.buffer[start : start + len(chunk)].copy_to_device(piece[: self.size // 8 - start])
 
     def prime(self, size: int) -> None:
-        """Brings the first `size` bytes into L2, or, if they are too many, fills L2 with the end of the buffer."""
+        """Brings the first `size` bytes into L2, or, if they are too many, fills L2 with the end of the
+        buffer."""
         flush = 1 << 28
         first, size = (0, size) if size <= PRIMABLE else (self.size - flush - (1 << 24), flush)
         share = 16 * 32 * 32 * 132
         body = global_memory.stream(128, 4)
-        point = Point(warps=32, blocks=132, step=16, pa=share, pb=(1 << size.bit_length()) - 1, reps=1 - WARM, gap=0)
+        point = Point(
+            warps=32, blocks=132, step=16, pa=share, pb=(1 << size.bit_length()) - 1, reps=1 - WARM, gap=0
+        )
         self.run(body, point, -(-size // (4 * share)), first)
 
     def fill(self, values: NDArray[np.int64]) -> None:
@@ -94,7 +103,8 @@ class Gpu:
         return int(used if isinstance(used, int) else next(iter(used.values())))
 
     def run(self, body: Body, point: Point, iters: int, first: int = 0) -> NDArray[np.uint32]:
-        """Stamps of one launch on the buffer from byte `first`: uint32 of shape (reps, rows, columns); rows are warps or lanes."""
+        """Stamps of one launch on the buffer from byte `first`: uint32 of shape (reps, rows, columns); rows
+        are warps or lanes."""
         if point.prime:
             self.prime(point.prime)
         threads = point.warps * 32
@@ -114,7 +124,9 @@ def latencies(body: Body, stamps: NDArray[np.uint32]) -> NDArray[np.float64]:
     k = len(body.parts) - 1
     short = elapsed(stamps[..., k - 1], stamps[..., k])
     long = elapsed(stamps[..., k], stamps[..., k + 1])
-    return ((long - short) / (body.counts[k] - body.counts[k - 1])).mean(axis=1)
+    each: NDArray[np.float64] = (long - short) / (body.counts[k] - body.counts[k - 1])
+    means: NDArray[np.float64] = each.mean(axis=1)
+    return means
 
 
 def spans(body: Body, stamps: NDArray[np.uint32]) -> NDArray[np.float64]:

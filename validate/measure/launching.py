@@ -1,4 +1,5 @@
-"""What a launch costs: an empty kernel back to back, and the time from a block's end to its successor's start."""
+"""What a launch costs: an empty kernel back to back, and the time from a block's end to its successor's
+start."""
 
 from __future__ import annotations
 
@@ -25,8 +26,10 @@ def reader(register: str) -> Any:
 
     def read(typing):  # type: ignore[no-untyped-def]
         def emit(context, builder, signature, args):  # type: ignore[no-untyped-def]
-            word = ir.FunctionType(ir.IntType(kind.bitwidth), [])
-            return builder.call(ir.InlineAsm(word, _READ[register], letter + ",~{memory}", side_effect=True), [])
+            word = ir.FunctionType(ir.IntType(32 if register == "sm" else 64), [])
+            return builder.call(
+                ir.InlineAsm(word, _READ[register], letter + ",~{memory}", side_effect=True), []
+            )
 
         return kind(), emit
 
@@ -34,7 +37,8 @@ def reader(register: str) -> Any:
 
 
 def empty(gpu: Gpu, repeat: int = 40, batch: int = 200) -> list[dict[str, Any]]:
-    """Microseconds a launch of an empty kernel, launched back to back, for some grids (events around a batch)."""
+    """Microseconds a launch of an empty kernel, launched back to back, for some grids (events around a
+    batch)."""
     cuda = gpu.cuda
 
     def nothing(out):  # type: ignore[no-untyped-def]
@@ -53,15 +57,18 @@ def empty(gpu: Gpu, repeat: int = 40, batch: int = 200) -> list[dict[str, Any]]:
             end.record()
             end.synchronize()
             samples.append(1000.0 * cuda.event_elapsed_time(begin, end) / batch)
-        rows.append({"blocks": blocks, "threads": threads, "unit": "microseconds", **estimate(samples[3:]).to_dict()})
+        rows.append(
+            {"blocks": blocks, "threads": threads, "unit": "microseconds", **estimate(samples[3:]).to_dict()}
+        )
     return rows
 
 
 def succession(gpu: Gpu) -> list[dict[str, Any]]:
-    """Blocks that fill an SM one after another: cycles from a block's last clock read to its successor's first.
+    """Blocks that fill an SM one after another: cycles from a block's last clock read to its successor's
+    first.
 
-    Also the spread of the first blocks' starts over the device, in nanoseconds of the global timer, and the number
-    of blocks that an SM held at once.
+    Also the spread of the first blocks' starts over the device, in nanoseconds of the global timer, and the
+    number of blocks that an SM held at once.
     """
     cuda = gpu.cuda
     clock, timer, smid = reader("clock"), reader("timer"), reader("sm")
@@ -100,4 +107,9 @@ def _gaps(table: np.ndarray[Any, Any]) -> dict[str, Any]:
         held.append(resident)
         gaps += list((begins[resident:] - ends[: len(begins) - resident]).astype(float))
     starts = np.sort(table[:, 1])[: sum(held)]
-    return {"resident": int(np.median(held)), "unit": "cycles", "first_wave_ns": int(starts[-1] - starts[0]), **estimate(gaps).to_dict()}
+    return {
+        "resident": int(np.median(held)),
+        "unit": "cycles",
+        "first_wave_ns": int(starts[-1] - starts[0]),
+        **estimate(gaps).to_dict(),
+    }

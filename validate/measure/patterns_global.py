@@ -1,6 +1,7 @@
 """Address patterns of a warp's global access: strides, misalignment, tiles, random, ragged masks.
 
-A pattern is 32 byte offsets from a buffer that starts on a 4096-byte boundary; -1 means that the lane is inactive.
+A pattern is 32 byte offsets from a buffer that starts on a 4096-byte boundary; -1 means that the lane is
+inactive.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ def patterns(width: int) -> list[Pattern]:
     """All patterns of one access width in bits, in a fixed order; offsets under 64 KB."""
     size = width // 8
     rng = np.random.default_rng(990 + width)
-    rows: dict[str, list[int]] = {f"stride_{s}": [s * i for i in LANES] for s in (*range(10), 12, 16, 17, 32, 33, 64)}
+    rows: dict[str, list[int]] = {
+        f"stride_{s}": [s * i for i in LANES] for s in (*range(10), 12, 16, 17, 32, 33, 64)
+    }
     for shift in (1, 2, 3, 5, 7, 15):
         rows[f"shifted_{shift}"] = [i + shift for i in LANES]
     for pitch in (32, 33, 64, 100):
@@ -43,7 +46,7 @@ def every_pattern() -> list[Pattern]:
 
 
 def distinct_lines(lines: int, size: int = 8) -> Pattern:
-    """A warp spread evenly over `lines` lines of 128 bytes, `size` bytes a lane, each lane on its own word."""
+    """A warp spread evenly over `lines` lines of 128 bytes, `size` bytes a lane, each on its own word."""
     per_line = 32 // lines
     offsets = [(i // per_line) * 128 + (i % per_line) * size for i in LANES]
     return Pattern(f"lines_{lines}", size * 8, tuple(offsets))

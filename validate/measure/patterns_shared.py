@@ -1,12 +1,13 @@
-"""Address patterns of a warp's shared access: strides, permutations, tiles, swizzles, broadcasts, ragged masks.
+"""Address patterns of a warp's shared access: strides, permutations, tiles, swizzles, broadcasts, ragged
+masks.
 
-A pattern is 32 byte offsets, one a lane; -1 means that the lane is inactive. All are multiples of the access width
-and lie under `LIMIT`. They are made from fixed seeds, so a record can name a pattern and everybody gets the same.
+A pattern is 32 byte offsets, one a lane; -1 means that the lane is inactive. All are multiples of the
+access width and lie under `LIMIT`. They are made from fixed seeds, so a record can name a pattern and
+everybody gets the same.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -55,14 +56,14 @@ def _elements(width: int) -> dict[str, list[int]]:
 
 def _masked(width: int) -> dict[str, list[int]]:
     rng = np.random.default_rng(777 + width)
-    masks: dict[str, Callable[[int], bool]] = {f"first_{n}": (lambda i, n=n: i < n) for n in (1, 5, 8, 13, 17, 31)}
-    masks["odd"] = lambda i: i % 2 == 1
-    masks["even"] = lambda i: i % 2 == 0
-    masks["upper"] = lambda i: i >= 16
+    masks = {f"first_{n}": [i < n for i in LANES] for n in (1, 5, 8, 13, 17, 31)}
+    masks["odd"] = [i % 2 == 1 for i in LANES]
+    masks["even"] = [i % 2 == 0 for i in LANES]
+    masks["upper"] = [i >= 16 for i in LANES]
     rows: dict[str, list[int]] = {}
     for name, keep in masks.items():
         for s in (1, 2, 8):
-            rows[f"{name}_stride_{s}"] = [s * i if keep(i) else -1 for i in LANES]
+            rows[f"{name}_stride_{s}"] = [s * i if keep[i] else -1 for i in LANES]
     for k in range(4):
         bits, where = rng.integers(0, 2, 32), rng.integers(0, 128, 32)
         bits[int(rng.integers(0, 32))] = 1
@@ -86,7 +87,7 @@ def every_pattern() -> list[Pattern]:
 
 
 def conflicts(degree: int, width: int = 32) -> Pattern:
-    """`degree` lanes on one bank, each on its own word, the others on banks of their own (32-bit accesses)."""
+    """`degree` lanes on one bank, each on its own word; the others on banks of their own (32 bits)."""
     words = [32 * i if i < degree else i for i in LANES]
     return Pattern(f"degree_{degree}", width, tuple(4 * w for w in words))
 

@@ -13,7 +13,8 @@ SIZES = (2, 4, 5, 6, 7, 8, 10, 12)
 
 
 def sharing(gpu: Gpu) -> list[dict[str, Any]]:
-    """For blocks of some sizes: the groups of warps that share a special-function unit, and their hardware numbers."""
+    """For blocks of some sizes: the groups of warps that share a special-function unit, and their hardware
+    numbers."""
     body = control.placement()
     rows = []
     for warps in SIZES:

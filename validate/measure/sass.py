@@ -23,7 +23,9 @@ def tool(name: str) -> str:
     for folder in sys.path:
         for path in sorted(Path(folder).glob(f"nvidia/**/bin/{name}")) if folder else []:
             return str(path)
-    raise MissingError(f"{name} is not installed", hint=f"pip install nvidia-cuda-{name.replace('ptxas', 'nvcc')}")
+    raise MissingError(
+        f"{name} is not installed", hint=f"pip install nvidia-cuda-{name.replace('ptxas', 'nvcc')}"
+    )
 
 
 def disassemble(ptx: str, arch: str = "sm_90") -> list[str]:
@@ -33,7 +35,9 @@ def disassemble(ptx: str, arch: str = "sm_90") -> list[str]:
         source.write_text(ptx, encoding="utf-8")
         command = [tool("ptxas"), f"-arch={arch}", "-O3", str(source), "-o", str(cubin)]
         subprocess.run(command, check=True, capture_output=True)
-        done = subprocess.run([tool("nvdisasm"), "-c", str(cubin)], check=True, capture_output=True, text=True)
+        done = subprocess.run(
+            [tool("nvdisasm"), "-c", str(cubin)], check=True, capture_output=True, text=True
+        )
     return instructions(done.stdout)
 
 

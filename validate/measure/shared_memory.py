@@ -1,4 +1,5 @@
-"""Benchmarks of shared memory: chains of loads, streams of loads, stores and atomics, over any address pattern."""
+"""Benchmarks of shared memory: chains of loads, streams of loads, stores and atomics, over any address
+pattern."""
 
 from __future__ import annotations
 
@@ -42,9 +43,15 @@ def chains(items: int, lines: int = 32) -> Body:
     once = "\n".join(f"add.u32 y{i}, a, {1024 * i};" for i in range(items))
     start = "\n".join(f"add.u32 x{i}, y{i}, after;" for i in range(items))
     return Body(
-        f"shared_chains_{items}", (loop("\n".join(rows)),), (lines,), once=once, setup=setup, start=start,
-        sink=tuple(f"x{i}" for i in range(items)), shared=BYTES,
-    )  # fmt: skip
+        f"shared_chains_{items}",
+        (loop("\n".join(rows)),),
+        (lines,),
+        once=once,
+        setup=setup,
+        start=start,
+        sink=tuple(f"x{i}" for i in range(items)),
+        shared=BYTES,
+    )
 
 
 def loads(width: int, lines: int = 32) -> Body:
@@ -61,7 +68,9 @@ def stores(width: int, lines: int = 32) -> Body:
     kind, names = _vector(width, 0)
     row = f"@on st.volatile.shared.{kind} [a], {names};"
     start = "\n".join(f"add.u32 x{i}, after, {i};" for i in range(4))
-    return Body(f"shared_store_{width}", (loop("\n".join([row] * lines)),), (lines,), start=start, shared=BYTES)
+    return Body(
+        f"shared_store_{width}", (loop("\n".join([row] * lines)),), (lines,), start=start, shared=BYTES
+    )
 
 
 def _atomic(name: str, result: str, address: str, value: str) -> str:
@@ -75,9 +84,15 @@ def atomic_chase(name: str, ragged: bool = True) -> Body:
     rows = ("\n".join([line] * n) for n in (4, 8, 24))
     parts = tuple(masked(row, i) if ragged else row for i, row in enumerate(rows))
     return Body(
-        f"shared_atomic_chase_{name}" + "_ragged" * ragged, parts, (4, 8, 24), once="mov.u32 y0, zero;", setup=_POINTERS,
-        start="add.u32 x0, a, after;", sink=("x0",), shared=BYTES,
-    )  # fmt: skip
+        f"shared_atomic_chase_{name}" + "_ragged" * ragged,
+        parts,
+        (4, 8, 24),
+        once="mov.u32 y0, zero;",
+        setup=_POINTERS,
+        start="add.u32 x0, a, after;",
+        sink=("x0",),
+        shared=BYTES,
+    )
 
 
 def atomics(name: str, returns: bool, lines: int = 16) -> Body:
@@ -87,9 +102,15 @@ def atomics(name: str, returns: bool, lines: int = 16) -> Body:
         rows += [f"xor.b32 x30, x30, x{i};" for i in range(lines)]
     kept = "return" if returns else "none"
     return Body(
-        f"shared_atomic_{name}_{kept}", (masked(loop("\n".join(rows))),), (lines,), once="mov.u32 y0, zero;",
-        setup=_POINTERS, start="mov.u32 x30, after;", sink=("x30",) if returns else (), shared=BYTES,
-    )  # fmt: skip
+        f"shared_atomic_{name}_{kept}",
+        (masked(loop("\n".join(rows))),),
+        (lines,),
+        once="mov.u32 y0, zero;",
+        setup=_POINTERS,
+        start="mov.u32 x30, after;",
+        sink=("x30",) if returns else (),
+        shared=BYTES,
+    )
 
 
 def float_add(lines: int = 8) -> Body:
@@ -97,9 +118,13 @@ def float_add(lines: int = 8) -> Body:
     rows = [f"atom.shared.add.f32 x{40 + i}, [a], y0;" for i in range(lines)]
     setup = "@on st.shared.u32 [a], zero;"
     return Body(
-        "shared_atomic_fadd", (masked(loop("\n".join(rows))),), (lines,), once="xor.b32 y0, zero, 0x3f800000;", setup=setup,
+        "shared_atomic_fadd",
+        (masked(loop("\n".join(rows))),),
+        (lines,),
+        once="xor.b32 y0, zero, 0x3f800000;",
+        setup=setup,
         shared=BYTES,
-    )  # fmt: skip
+    )
 
 
 def matrix_loads(matrices: int, lines: int = 16) -> Body:
@@ -107,13 +132,19 @@ def matrix_loads(matrices: int, lines: int = 16) -> Body:
     rows, uses = [], []
     for i in range(lines):
         names = [f"x{i * matrices + k}" for k in range(matrices)]
-        rows.append(f"ldmatrix.sync.aligned.m8n8.x{matrices}.shared.b16 {{{', '.join(names)}}}, [a+{1024 * i}];")
+        rows.append(
+            f"ldmatrix.sync.aligned.m8n8.x{matrices}.shared.b16 {{{', '.join(names)}}}, [a+{1024 * i}];"
+        )
         uses += [f"xor.b32 x70, x70, {name};" for name in names]
     step = ["and.b32 x71, x70, zero; add.u32 a, a, x71;"]
     return Body(
-        f"ldmatrix_x{matrices}", (loop("\n".join(rows + uses + step)),), (lines,),
-        start="add.u32 a, a, after; mov.u32 x70, after;", sink=("x70",), shared=BYTES,
-    )  # fmt: skip
+        f"ldmatrix_x{matrices}",
+        (loop("\n".join(rows + uses + step)),),
+        (lines,),
+        start="add.u32 a, a, after; mov.u32 x70, after;",
+        sink=("x70",),
+        shared=BYTES,
+    )
 
 
 def matrix_chase(matrices: int) -> Body:
@@ -124,16 +155,28 @@ def matrix_chase(matrices: int) -> Body:
     parts = tuple("\n".join([line, *uses] * n) for n in (4, 8, 24))
     setup = "shl.b32 x72, lane, 2; add.u32 x72, x72, sh;\nst.shared.u32 [x72], sh;"
     return Body(
-        f"ldmatrix_chase_x{matrices}", parts, (4, 8, 24), setup=setup, start="add.u32 x0, sh, after; mov.u32 x70, after;",
-        sink=("x0", "x70"), shared=BYTES,
-    )  # fmt: skip
+        f"ldmatrix_chase_x{matrices}",
+        parts,
+        (4, 8, 24),
+        setup=setup,
+        start="add.u32 x0, sh, after; mov.u32 x70, after;",
+        sink=("x0", "x70"),
+        shared=BYTES,
+    )
 
 
 def chase_with(between: str, name: str) -> Body:
-    """A chase of 32 bits with one instruction on the loaded address: what a result costs on its way to the LSU."""
+    """A chase of 32 bits with one instruction on the loaded address: what a result costs on its way to the
+    LSU."""
     line = f"ld.volatile.shared.u32 x0, [x0];\n{between}"
     parts = tuple("\n".join([line] * n) for n in (4, 8, 24))
     return Body(
-        f"shared_chase_{name}", parts, (4, 8, 24), once="xor.b32 y0, zero, 0; xor.b32 y1, zero, 1;", setup=_POINTERS,
-        start="add.u32 x0, a, after;", sink=("x0",), shared=BYTES,
-    )  # fmt: skip
+        f"shared_chase_{name}",
+        parts,
+        (4, 8, 24),
+        once="and.b32 y0, lane, zero; add.u32 y1, y0, 1;",
+        setup=_POINTERS,
+        start="add.u32 x0, a, after;",
+        sink=("x0",),
+        shared=BYTES,
+    )

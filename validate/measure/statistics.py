@@ -54,7 +54,8 @@ def estimate(samples: NDArray[np.float64] | list[float]) -> Estimate:
 
 def elapsed(begin: NDArray[np.uint32], end: NDArray[np.uint32]) -> NDArray[np.float64]:
     """Cycles from `begin` to `end` of a 32-bit clock that may wrap once."""
-    return (end - begin).astype(np.uint32).astype(np.float64)
+    cycles: NDArray[np.float64] = (end - begin).astype(np.uint32).astype(np.float64)
+    return cycles
 
 
 def span(begin: NDArray[np.uint32], end: NDArray[np.uint32]) -> NDArray[np.float64]:
@@ -63,6 +64,7 @@ def span(begin: NDArray[np.uint32], end: NDArray[np.uint32]) -> NDArray[np.float
     The stamps of one row lie within half the clock's range of each other.
     """
     origin = begin[..., :1]
-    first = (begin - origin).astype(np.int32).min(axis=-1)
-    last = (end - origin).astype(np.int32).max(axis=-1)
-    return (last.astype(np.float64) - first.astype(np.float64)).astype(np.float64)
+    first = (begin - origin).astype(np.int32).min(axis=-1).astype(np.float64)
+    last = (end - origin).astype(np.int32).max(axis=-1).astype(np.float64)
+    cycles: NDArray[np.float64] = last - first
+    return cycles

@@ -14,7 +14,35 @@ from tinygpu.validate.measure.statistics import estimate
 LINE = 128
 KB, MB = 1 << 10, 1 << 20
 FOOTPRINTS = tuple(n * KB for n in (8, 64, 128, 160, 192, 208, 224, 240, 256, 320, 512)) + tuple(
-    n * MB for n in (1, 2, 4, 8, 12, 16, 20, 24, 26, 28, 30, 32, 36, 40, 44, 48, 52, 56, 60, 64, 80, 96, 128, 256, 512, 1024)
+    n * MB
+    for n in (
+        1,
+        2,
+        4,
+        8,
+        12,
+        16,
+        20,
+        24,
+        26,
+        28,
+        30,
+        32,
+        36,
+        40,
+        44,
+        48,
+        52,
+        56,
+        60,
+        64,
+        80,
+        96,
+        128,
+        256,
+        512,
+        1024,
+    )
 )
 
 
@@ -50,7 +78,12 @@ def lines(gpu: Gpu, count: int = 4096, step: int = LINE) -> dict[str, Any]:
     cycles = latencies(body, gpu.run(body, Point(reps=count, pa=step, gap=0), 1))
     values, times = np.unique(np.round(cycles).astype(int), return_counts=True)
     histogram = {str(v): int(n) for v, n in zip(values, times, strict=True)}
-    return {"step": step, **estimate(cycles).to_dict(), "histogram": histogram, "series": [round(float(c), 2) for c in cycles[:512]]}
+    return {
+        "step": step,
+        **estimate(cycles).to_dict(),
+        "histogram": histogram,
+        "series": [round(float(c), 2) for c in cycles[:512]],
+    }
 
 
 def per_sm(gpu: Gpu, blocks: int, count: int = 64) -> list[dict[str, Any]]:
