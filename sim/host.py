@@ -172,22 +172,27 @@ class Host:
         progress: Progress | None = None,
         limit_cycles: int | None = None,
     ) -> RawRun:
-        """Copy the arrays in, launch, copy them out in place: what most callers want."""
-        placed: dict[str, Any] = {}
-        for name, value in arguments.items():
-            placed[name] = value
-            if isinstance(value, np.ndarray):
+        """Copy the arrays in, launch, copy them out in place: what most callers want.
+
+        Device memory is given back also when the launch fails.
+        """
+        placed: dict[str, Any] = dict(arguments)
+        arrays = {name: value for name, value in arguments.items() if isinstance(value, np.ndarray)}
+        allotted: list[Allocation] = []
+        try:
+            for name, value in arrays.items():
                 placed[name] = self.allocate(name, value.nbytes)
+                allotted.append(placed[name])
                 self.copy_in(placed[name], value)
-        kernel = self.launch(
-            program, grid, block, placed, trace=trace, progress=progress, limit_cycles=limit_cycles
-        )
-        raw: RawRun = self.synchronize(kernel)
-        for name, value in arguments.items():
-            if isinstance(value, np.ndarray):
+            kernel = self.launch(
+                program, grid, block, placed, trace=trace, progress=progress, limit_cycles=limit_cycles
+            )
+            raw: RawRun = self.synchronize(kernel)
+            for name, value in arrays.items():
                 self.copy_out(value, placed[name])
                 raw.outputs[name] = value
-        self.synchronize()
-        for name in raw.outputs:
-            self.allocator.free(placed[name])
+            self.synchronize()
+        finally:
+            for allocation in allotted:
+                self.allocator.free(allocation)
         return raw
