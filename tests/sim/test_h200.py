@@ -211,7 +211,7 @@ def test_dram_takes_610_to_690_cycles(host: Host) -> None:
 
 
 def test_reads_reach_75_to_90_percent_of_the_nominal_dram_bandwidth(host: Host) -> None:
-    blocks, threads, loads = 132 * 4, 512, 8
+    blocks, threads, loads = 132 * 8, 512, 8
     text = f"""
     mov.u32 i, %tid.x
     mov.u32 b, %ctaid.x
