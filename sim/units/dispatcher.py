@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..jit import core
+from ..jit import core, poke32
 from ..pieces import piece
 from ..rows import fill_row
 from ..state import BARRIERS, FREE, LANES, NOT_SELECTED, RETIRED, ROW_BYTES, RUNNING, WAIT, sm_at
@@ -86,6 +86,7 @@ def start_warp(device: Any, sm: Any, spec: Any, slot: int, block: int, number: i
     reset_warp(device, warp, time)
     for row in range(device.registers):
         fill_row(registers.register_row(sm, warp, row), 0)
+    clear_local(device, sm, spec, slot)
     sub = sm.subcores[slot % spec.sm_subcores]
     local = slot // spec.sm_subcores
     if sub.warps == 0:
@@ -95,6 +96,15 @@ def start_warp(device: Any, sm: Any, spec: Any, slot: int, block: int, number: i
     frontend.refill(device, sm, spec, sub, warp, time, time)
     scoreboard.refresh(device, spec, sub, warp, local)
     sub.next = min(sub.next, sub.wake[local])
+
+
+@core
+def clear_local(device: Any, sm: Any, spec: Any, slot: int) -> None:
+    """Local memory of a new warp's lanes reads as zero."""
+    size = LANES * device.local_bytes
+    start = device.local + (sm.number * spec.sm_warps + slot) * size
+    for offset in range(0, size, 4):
+        poke32(start + offset, 0)
 
 
 @core
