@@ -40,6 +40,7 @@ def assert_counts(raw: RawRun) -> None:
     assert issued == int(profile["stall"][:, SELECTED].sum())
     assert int(profile["lanes"].sum()) == counters["thread_instructions"]
     assert (profile["lanes"] <= 32 * profile["issued"]).all()
+    assert counters["thread_instructions_on"] <= counters["thread_instructions"]
     assert raw.blocks == counters["blocks"]
     assert counters["divergent_branches"] <= counters["branches"] <= issued
     assert all(value >= 0 for value in counters.values()), counters
