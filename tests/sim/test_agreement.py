@@ -6,6 +6,7 @@ import re
 
 import pytest
 from generator import generate
+from helpers import memory_opcodes
 from helpers.bench import bench
 from helpers.launch import agree, differences, interpret, prepare, run
 from helpers.opcodes import COMPUTING, LANES, program
@@ -33,6 +34,17 @@ def test_every_computing_opcode_gives_the_same_bits_on_edge_values(start: int) -
             wrong.append(f"{text}: {want[lane]:#x} and {got[lane]:#x}")
     assert not wrong, "interpreter and core differ:\n" + "\n".join(wrong)
     assert not differences(launch, expected, outcome.outputs)
+
+
+MEMORY = {"load": memory_opcodes.LOADS, "store": memory_opcodes.STORES, "atomic": memory_opcodes.ATOMICS}
+
+
+@pytest.mark.parametrize(
+    ("kind", "start"), [(kind, start) for kind, found in MEMORY.items() for start in range(0, len(found), 50)]
+)
+def test_every_memory_opcode_moves_the_same_bytes(kind: str, start: int) -> None:
+    text, data = memory_opcodes.program(MEMORY[kind][start : start + 50], start)
+    agree(prepare(text, args={"data": data}), bench())
 
 
 SEEDS = 500

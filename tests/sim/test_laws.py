@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from generator import generate
 from helpers.bench import bench
-from helpers.laws import assert_idle, assert_laws
 from helpers.launch import Outcome, prepare, run
+from helpers.laws import assert_idle, assert_laws
 from helpers.variants import variant
 from hypothesis import given, settings
 from hypothesis import strategies as st
