@@ -73,7 +73,13 @@ def atomics() -> Iterator[Experiment]:
 
 def _contended(pattern: ps.Pattern, warps: int, blocks: int) -> Point:
     label = {"pattern": pattern.name, "warps": warps, "blocks": blocks}
-    return Point(label, warps, blocks, (4, 12), pattern.offsets, gap=20000)
+    return Point(label, warps, blocks, (4, 12), pattern.offsets, gap=_gap(blocks))
+
+
+def _gap(blocks: int) -> int:
+    """Cycles between repetitions: none where SMs share what is measured, since they drift apart, and one that
+    pauses would leave its share to the others."""
+    return 20000 if blocks == 1 else 0
 
 
 def _stream(bits: int, warps: int, where: str, iters: tuple[int, int], **label: int | str) -> Point:
@@ -87,7 +93,7 @@ def _stream(bits: int, warps: int, where: str, iters: tuple[int, int], **label: 
         step=step,
         pa=step * 32 * warps * blocks,
         pb=size - 1,
-        gap=20000,
+        gap=_gap(blocks),
         prime=size,
     )
 
@@ -132,7 +138,7 @@ def bandwidth() -> Iterator[Experiment]:
             step=stride,
             pa=stride * 32 * 16 * SMS,
             pb=(1 << 32) - 1,
-            gap=20000,
+            gap=0,
             prime=1 << 32,
         )
         yield Experiment(f"stride.dram.{stride}", "bandwidth", "slope", global_memory.stream(32, 4), (point,))

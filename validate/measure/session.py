@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from tinygpu.isa.errors import MissingError
-from tinygpu.validate.measure import check, counters, device, launching, placement, walks
+from tinygpu.validate.measure import check, clockrate, counters, device, launching, placement, walks
 from tinygpu.validate.measure.experiments import GROUPS, experiments
 from tinygpu.validate.measure.launch import Gpu
 from tinygpu.validate.measure.record import SCHEMA, write
@@ -29,6 +29,7 @@ COUNTED = ("shared", "global", "launch")
 
 SPECIAL: dict[str, Callable[[Gpu], Any]] = {
     "checks": check.run,
+    "clock.under_load": clockrate.under_load,
     "placement": placement.sharing,
     "launch.empty": launching.empty,
     "launch.succession": launching.succession,
