@@ -8,24 +8,33 @@ from ..jit import core
 from ..state import NO_INSTRUCTION, event_at, profile_at
 
 
+LONGEST = (1 << 31) - 1  # cycles that one event can hold
+
+
 @core
-def emit(device: Any, sm: Any, warp: Any, state: int, start: int, cycles: int) -> None:
-    """Append one stretch of a warp's life to the trace; when it is full, count what is lost."""
-    if start < device.trace_from or start >= device.trace_until:
-        return
-    if device.event_count >= device.event_limit:
-        device.dropped += 1
-        return
-    event = event_at(device.events, device.event_count)
-    device.event_count += 1
-    event.start = start - device.started
-    event.cycles = cycles
-    event.pc = warp.pc
-    event.active = warp.active
-    event.block = sm.blocks[warp.block].number
-    event.sm = sm.number
-    event.warp = warp.slot
-    event.state = state
+def emit(device: Any, sm: Any, warp: Any, state: int, start: int, end: int) -> None:
+    """Append a stretch of a warp's life to the trace, as far as it lies in the traced window.
+
+    A very long stretch becomes several events. When there is no room, count what is lost.
+    """
+    start = max(start, device.trace_from)
+    end = min(end, device.trace_until)
+    while start < end:
+        if device.event_count >= device.event_limit:
+            device.dropped += 1
+            return
+        stop = min(end, start + LONGEST)
+        event = event_at(device.events, device.event_count)
+        device.event_count += 1
+        event.start = start - device.started
+        event.cycles = stop - start
+        event.pc = warp.pc
+        event.active = warp.active
+        event.block = sm.blocks[warp.block].number
+        event.sm = sm.number
+        event.warp = warp.slot
+        event.state = state
+        start = stop
 
 
 @core
@@ -34,7 +43,7 @@ def book(device: Any, sm: Any, warp: Any, state: int, start: int, end: int) -> N
     profile = profile_at(device.profile, sm.number * device.code_count + warp.pc)
     profile.stall[state] += end - start
     if device.tracing == 1 and sm.number < device.trace_sms:
-        emit(device, sm, warp, state, start, end - start)
+        emit(device, sm, warp, state, start, end)
 
 
 @core
