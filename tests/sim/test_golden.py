@@ -6,8 +6,13 @@ cycles and into L0 in 10, so the first instruction issues at 140.
 
 from __future__ import annotations
 
+import pytest
 from helpers.bench import bench
-from helpers.launch import Outcome, run
+from helpers.launch import Outcome, prepare, run
+
+from tinygpu.sim.engine import TraceOptions
+from tinygpu.sim.host import Host
+from tinygpu.sim.state import STATES
 
 SPEC = bench({"sm.subcores": 2, "device.sms": 1})
 
@@ -218,3 +223,40 @@ def merged(outcome: Outcome, warp: int) -> list[tuple[int, int, int, str]]:
         else:
             rows.append((start, cycles, pc, state))
     return rows
+
+
+CHAIN = "add.f32 a, 1.0, 2.0\nrcp.approx.f32 b, a\nadd.f32 c, b, b\nexit"
+
+
+@pytest.mark.parametrize(
+    "window", [(0, 1000), (0, 141), (100, 140), (142, 150), (150, 151), (163, 165), (900, 999)]
+)
+def test_a_traced_window_holds_exactly_its_part_of_the_trace(window: tuple[int, int]) -> None:
+    """Stretches are cut at the window's edges; cycles and counters do not change."""
+    whole = run(CHAIN, SPEC)
+    launch = prepare(CHAIN)
+    raw = Host(SPEC).run(
+        launch.program, launch.grid, launch.block, {}, trace=TraceOptions(sms=1, window=window)
+    )  # fmt: skip
+    assert raw.cycles == whole.raw.cycles and raw.counters == whole.raw.counters
+    assert raw.trace is not None
+    first, last = window
+    expected = [
+        (max(start, first), min(start + cycles, last), pc, state)
+        for start, cycles, pc, state in whole.events()
+        if start < last and start + cycles > first
+    ]
+    got = [
+        (int(e["start"]), int(e["start"] + e["cycles"]), int(e["pc"]), STATES[e["state"]])
+        for e in raw.trace.events
+    ]
+    assert got == expected
+
+
+def test_a_full_trace_says_what_is_missing() -> None:
+    launch = prepare(CHAIN)
+    raw = Host(SPEC).run(launch.program, launch.grid, launch.block, {}, trace=TraceOptions(sms=1, events=3))
+    assert raw.trace is not None
+    assert len(raw.trace.events) == 3
+    assert raw.trace.dropped == len(run(CHAIN, SPEC).trace.events) - 3
+    assert raw.cycles == run(CHAIN, SPEC).raw.cycles
