@@ -9,7 +9,7 @@ import pytest
 
 from tinygpu.isa.errors import InputError, MissingError
 from tinygpu.validate.measure import __main__ as command
-from tinygpu.validate.measure import check, device, launching, placement, sass, session, walks
+from tinygpu.validate.measure import campaign, check, device, launching, placement, sass, walks
 from tinygpu.validate.measure.body import Body
 from tinygpu.validate.measure.launch import Gpu, Point, intervals, latencies, spans
 
@@ -132,14 +132,14 @@ def test_expected_values_of_chains():
 
 def test_clock_is_steady_within_one_percent():
     reading = {"sm_mhz": 1980.0, "memory_mhz": 3201.0}
-    assert session.steady([reading, {"sm_mhz": 1965.0, "memory_mhz": 3201.0}])
-    assert not session.steady([reading, {"sm_mhz": 1755.0, "memory_mhz": 3201.0}])
+    assert campaign.steady([reading, {"sm_mhz": 1965.0, "memory_mhz": 3201.0}])
+    assert not campaign.steady([reading, {"sm_mhz": 1755.0, "memory_mhz": 3201.0}])
 
 
 def test_parts_of_a_record_merge():
     part = {"clocks": {"a": 1}, "experiments": {"x": 1}, "special": {}, "failures": {}}
     other = {"clocks": {"b": 2}, "experiments": {"y": 2}, "special": {"s": 3}, "failures": {"f": "why"}}
-    whole = session.merge(session.merge({}, part), other)
+    whole = campaign.merge(campaign.merge({}, part), other)
     assert whole == {
         "clocks": {"a": 1, "b": 2},
         "experiments": {"x": 1, "y": 2},

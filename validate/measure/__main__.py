@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from tinygpu.isa.errors import InputError, TinygpuError
-from tinygpu.validate.measure import code, session
+from tinygpu.validate.measure import campaign, code
 from tinygpu.validate.measure.experiments import GROUPS
 from tinygpu.validate.measure.record import write
 
@@ -36,13 +36,13 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         groups = chosen(options.groups)
         if options.single:
-            result = session.record(
+            result = campaign.record(
                 groups, lambda line: print(line, file=sys.stderr, flush=True), options.record
             )
         else:
-            result = session.each_alone(groups, options.record)
+            result = campaign.each_alone(groups, options.record)
         if options.counters:
-            session.profiled(result)
+            campaign.profiled(result)
             write(result, options.record)
         if options.code:
             options.code.write_text(json.dumps(code.collect(), indent=0), encoding="utf-8")

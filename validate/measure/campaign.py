@@ -1,4 +1,4 @@
-"""A measuring session: groups of experiments in turn, clocks watched, the record saved as it grows."""
+"""A measuring campaign: groups of experiments in turn, clocks watched, the record saved as it grows."""
 
 from __future__ import annotations
 

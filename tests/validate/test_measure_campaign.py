@@ -1,4 +1,4 @@
-"""A session without a GPU: clocks that move, parts that fail, groups in processes of their own."""
+"""A campaign without a GPU: clocks that move, parts that fail, groups in processes of their own."""
 
 import json
 import subprocess
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tinygpu.isa.errors import MissingError
-from tinygpu.validate.measure import clockrate, session
+from tinygpu.validate.measure import campaign, clockrate
 from tinygpu.validate.measure import record as records
 
 STILL = {"sm_mhz": 1980.0, "memory_mhz": 3201.0}
@@ -27,12 +27,12 @@ class NoGpu:
 
 @pytest.fixture
 def bare(monkeypatch):
-    """A session whose device answers from memory and whose experiments take no time."""
-    monkeypatch.setattr(session, "Gpu", NoGpu)
-    monkeypatch.setattr(session, "warm_up", lambda gpu: None)
-    monkeypatch.setattr(session.device, "facts", lambda cuda: {"name": "Made Up"})
-    monkeypatch.setattr(session.device, "query", lambda: {"driver_version": "1"})
-    monkeypatch.setattr(session.device, "clocks", lambda: dict(STILL))
+    """A campaign whose device answers from memory and whose experiments take no time."""
+    monkeypatch.setattr(campaign, "Gpu", NoGpu)
+    monkeypatch.setattr(campaign, "warm_up", lambda gpu: None)
+    monkeypatch.setattr(campaign.device, "facts", lambda cuda: {"name": "Made Up"})
+    monkeypatch.setattr(campaign.device, "query", lambda: {"driver_version": "1"})
+    monkeypatch.setattr(campaign.device, "clocks", lambda: dict(STILL))
     point = {"warps": 1, "median": 1.0, "low": 1.0, "high": 1.0, "n": 32, "base": 0.0}
     row = {
         "group": "g",
@@ -43,15 +43,15 @@ def bare(monkeypatch):
         "counts": [1],
         "points": [point],
     }
-    monkeypatch.setattr(session, "measure", lambda gpu, experiment: dict(row))
-    monkeypatch.setattr(session, "SPECIAL", {"seven": lambda gpu: 7})
+    monkeypatch.setattr(campaign, "measure", lambda gpu, experiment: dict(row))
+    monkeypatch.setattr(campaign, "SPECIAL", {"seven": lambda gpu: 7})
     return monkeypatch
 
 
 def test_record_holds_the_groups_and_is_sound(bare, tmp_path):
     said = []
     target = tmp_path / "r.json"
-    result = session.record(("schedule", "special"), said.append, target)
+    result = campaign.record(("schedule", "special"), said.append, target)
     assert records.problems(result) == []
     assert len(result["experiments"]) == 6
     assert result["special"] == {"seven": 7}
@@ -65,17 +65,17 @@ def test_record_holds_the_groups_and_is_sound(bare, tmp_path):
 def test_a_group_whose_clock_moved_is_run_again(bare, tmp_path):
     readings = iter([STILL, SLOW, STILL, STILL])
     runs = []
-    bare.setattr(session.device, "clocks", lambda: dict(next(readings)))
-    bare.setattr(session, "SPECIAL", {"n": lambda gpu: runs.append(1) or len(runs)})
-    result = session.record(("special",), lambda line: None, tmp_path / "r.json")
+    bare.setattr(campaign.device, "clocks", lambda: dict(next(readings)))
+    bare.setattr(campaign, "SPECIAL", {"n": lambda gpu: runs.append(1) or len(runs)})
+    result = campaign.record(("special",), lambda line: None, tmp_path / "r.json")
     assert result["special"] == {"n": 2}
     assert result["failures"] == {}
 
 
 def test_a_clock_that_never_stands_still_is_a_failure_of_the_record(bare, tmp_path):
-    readings = iter([STILL, SLOW] * session.ATTEMPTS)
-    bare.setattr(session.device, "clocks", lambda: dict(next(readings)))
-    result = session.record(("special",), lambda line: None, tmp_path / "r.json")
+    readings = iter([STILL, SLOW] * campaign.ATTEMPTS)
+    bare.setattr(campaign.device, "clocks", lambda: dict(next(readings)))
+    result = campaign.record(("special",), lambda line: None, tmp_path / "r.json")
     assert result["failures"] == {"clock.special": "the clock moved in every attempt"}
 
 
@@ -83,15 +83,15 @@ def test_a_failing_experiment_ends_its_group_and_is_named(bare):
     def fail(gpu, experiment):
         raise RuntimeError("misaligned address")
 
-    bare.setattr(session, "measure", fail)
-    part = session.run_group(None, "schedule")
+    bare.setattr(campaign, "measure", fail)
+    part = campaign.run_group(None, "schedule")
     assert part["failures"] == {"schedule.ffma_imm.ilp1": "RuntimeError('misaligned address')"}
     assert part["experiments"] == {}
 
 
 def test_failing_special_values_do_not_stop_the_others(bare):
-    bare.setattr(session, "SPECIAL", {"bad": lambda gpu: 1 / 0, "good": lambda gpu: 3})
-    part = session.run_group(None, "special")
+    bare.setattr(campaign, "SPECIAL", {"bad": lambda gpu: 1 / 0, "good": lambda gpu: 3})
+    part = campaign.run_group(None, "special")
     assert part["special"] == {"good": 3}
     assert list(part["failures"]) == ["bad"]
 
@@ -113,40 +113,40 @@ PART = {"clocks": {}, "experiments": {}, "special": {}, "failures": {}}
 
 
 def test_every_group_has_its_own_process(bare, tmp_path):
-    bare.setattr(session.subprocess, "run", fake_process(0, PART))
-    result = session.each_alone(("rate", "flow"), tmp_path / "r.json")
+    bare.setattr(campaign.subprocess, "run", fake_process(0, PART))
+    result = campaign.each_alone(("rate", "flow"), tmp_path / "r.json")
     assert list(result["clocks"]) == ["rate", "flow"]
     assert [p.name for p in tmp_path.iterdir()] == ["r.json"]
 
 
 def test_a_process_that_dies_leaves_its_code_in_the_record(bare, tmp_path):
-    bare.setattr(session.subprocess, "run", fake_process(-9, None))
-    assert session.each_alone(("rate",), tmp_path / "r.json")["failures"] == {
+    bare.setattr(campaign.subprocess, "run", fake_process(-9, None))
+    assert campaign.each_alone(("rate",), tmp_path / "r.json")["failures"] == {
         "rate": "the process ended with -9"
     }
 
 
 def test_a_process_that_misses_something_ends_the_session(bare, tmp_path):
-    bare.setattr(session.subprocess, "run", fake_process(4, None))
+    bare.setattr(campaign.subprocess, "run", fake_process(4, None))
     with pytest.raises(MissingError, match="group rate"):
-        session.each_alone(("rate",), tmp_path / "r.json")
+        campaign.each_alone(("rate",), tmp_path / "r.json")
 
 
 def test_counters_that_cannot_be_read_are_said(bare):
     def missing(group):
         raise MissingError(f"ncu has no {group}", hint="install it")
 
-    bare.setattr(session.counters, "collect", missing)
+    bare.setattr(campaign.counters, "collect", missing)
     result = {}
-    session.profiled(result)
+    campaign.profiled(result)
     assert result["failures"]["counters.shared"] == "ncu has no shared install it"
     assert set(result["failures"]) == {"counters.shared", "counters.global", "counters.launch"}
 
 
 def test_counters_stand_in_the_record_by_group(bare):
-    bare.setattr(session.counters, "collect", lambda group: [{"group": group}])
+    bare.setattr(campaign.counters, "collect", lambda group: [{"group": group}])
     result = {}
-    session.profiled(result)
+    campaign.profiled(result)
     assert result["counters"]["launch"] == [{"group": "launch"}]
     assert "failures" not in result
 
