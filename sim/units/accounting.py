@@ -7,7 +7,6 @@ from typing import Any
 from ..jit import core
 from ..state import NO_INSTRUCTION, event_at, profile_at
 
-
 LONGEST = (1 << 31) - 1  # cycles that one event can hold
 
 
