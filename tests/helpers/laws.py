@@ -29,6 +29,7 @@ def assert_laws(raw: RawRun, trace: TraceData | None, spec: MachineSpec) -> None
         assert_same_sums(raw, trace)
         assert_schedulers(raw, trace, spec, lives)
         assert_pipes(trace, spec)
+        assert_memory_path(trace, spec)
         assert_inside(raw, lives, spec)
 
 
@@ -162,6 +163,32 @@ def assert_pipes(trace: TraceData, spec: MachineSpec) -> None:
         for what, cycles in ((timing.pipe, timing.issue_cycles), ("port", timing.port_cycles)):
             assert free.get((*place, what), 0) <= time, f"{what} of {place} at cycle {time} is still taken"
             free[*place, what] = time + cycles
+
+
+def assert_memory_path(trace: TraceData, spec: MachineSpec) -> None:
+    """Queues keep their order and their size, the shared pipe its pace, and no latency is beaten."""
+    rows = trace.memory
+    waits = rows["dispatched"] - rows["issued"]
+    assert ((waits == 0) | (waits >= spec.lsu.entry_cycles)).all()  # constants do not queue
+    assert (rows["completed"] >= rows["dispatched"]).all()
+    queued = rows[waits > 0]
+    entries = spec.lsu.queue_entries
+    for sm in np.unique(queued["sm"]):
+        here = queued[queued["sm"] == sm]
+        taken = np.sort(here["dispatched"])
+        assert (np.diff(taken) >= spec.lsu.instruction_cycles).all(), f"SM {sm}: the pipe took two at once"
+        for number in range(spec.sm.subcores):
+            mine = here[here["warp"] % spec.sm.subcores == number]
+            mine = mine[np.argsort(mine["issued"], kind="stable")]
+            assert (np.diff(mine["dispatched"]) >= spec.lsu.dispatch_cycles).all()
+            assert (mine["issued"][entries:] >= mine["dispatched"][:-entries]).all(), "a queue overflowed"
+    served = rows[rows["level"] > 0]
+    took = served["completed"] - served["issued"]
+    assert (took >= spec.l1.hit_cycles).all(), "L1 was faster than a hit"
+    # One that joins a request on its way waits less, but whoever asked first took the whole way to L2.
+    away = took[served["level"] > 1]
+    least = spec.network.request_cycles + spec.l2.hit_cycles + spec.network.response_cycles
+    assert not len(away) or away.max() >= least, f"no answer from L2 took its {least} cycles"
 
 
 def assert_inside(raw: RawRun, lives: dict[Life, tuple[int, int]], spec: MachineSpec) -> None:

@@ -104,6 +104,19 @@ def issued_twice(raw: RawRun, trace: TraceData) -> None:
     raise AssertionError("the run has no such place")
 
 
+def memory(column: str, change: int) -> Break:
+    def break_it(raw: RawRun, trace: TraceData) -> None:
+        rows = trace.memory
+        rows[column][int(np.argmax(rows["dispatched"] - rows["issued"]))] += change
+
+    return break_it
+
+
+def faster_than_light(raw: RawRun, trace: TraceData) -> None:
+    away = trace.memory["level"] > 1
+    trace.memory["completed"][away] = trace.memory["issued"][away] + 99  # 20 + 50 + 30 cycles at least
+
+
 def forgotten(raw: RawRun, trace: TraceData) -> None:
     trace.meta["dropped"] = 3
 
@@ -137,6 +150,10 @@ BROKEN: dict[str, Break] = {
     "a wait by another name": misnamed,
     "two issues in a cycle": issued_twice,
     "a warp in another slot": event("warp", 1, 60),
+    "a memory instruction handed over early": memory("dispatched", -60),
+    "a memory instruction issued into a full queue": memory("issued", -60),
+    "a queue out of order": memory("dispatched", 60),
+    "an answer without a way to L2": faster_than_light,
     "an incomplete trace": forgotten,
     "a run shorter than its work": too_fast,
 }
