@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import Any
 
 import pytest
 from helpers.bench import bench
@@ -32,7 +33,7 @@ def test_results_of_many_latencies_come_through_one_pipe(seed: int, pipe: str) -
         a, b, c = (source.choice(registers) for _ in range(3))
         lines.append(source.choice(BODY).format(d=source.choice(registers), a=a, b=b, c=c))
     lines += [f"st.global.u32 [p + {4 * i}], {name}" for i, name in enumerate(registers)] + ["exit"]
-    changes = {}
+    changes: dict[str, Any] = {}
     for name in CLASSES:
         changes[f"timing.{name}.pipe"] = pipe
         changes[f"timing.{name}.latency_cycles"] = source.randint(1, 40)
