@@ -6,6 +6,7 @@ source of an instruction is an address of a row and the core never asks what kin
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -232,16 +233,40 @@ def _communicates(instruction: Instruction) -> bool:
 
 
 def _mark_polling(program: Program, code: NDArray[Any]) -> None:
-    """A backward branch polls when its loop reads what another lane may change (a lock, a flag).
+    """A backward branch polls when leaving its loop depends on what another lane may change (a lock, a flag).
 
     polling is 1, or 2 when the loop also reads a clock and so may end by itself.
     """
-    polled = [
-        i.opcode.behaviour == Behaviour.ATOMIC or i.opcode.parts.get("cop") in (".cg", ".volatile")
-        for i in program.instructions
-    ]
     for pc, instruction in enumerate(program.instructions):
         if 0 <= instruction.target <= pc and instruction.opcode.behaviour == Behaviour.BRANCH:
-            loop = slice(instruction.target, pc + 1)
-            clocked = any(i.opcode.behaviour == Behaviour.SPECIAL for i in program.instructions[loop])
-            code[pc]["polling"] = any(polled[loop]) * (2 if clocked else 1)
+            loop = program.instructions[instruction.target : pc + 1]
+            if any(i.opcode.behaviour == Behaviour.CALL for i in loop):
+                loop = program.instructions
+            clocked = any(i.opcode.behaviour == Behaviour.SPECIAL for i in loop)
+            code[pc]["polling"] = _polls(loop) * (2 if clocked else 1)
+
+
+def _polls(loop: Sequence[Instruction]) -> bool:
+    """Whether a guarded branch of the loop depends on an atomic's result or a load past L1."""
+    seen: set[tuple[bool, int]] = set()
+    before = -1
+    while len(seen) != before:
+        before = len(seen)
+        for instruction in loop:
+            shared = instruction.opcode.behaviour == Behaviour.ATOMIC
+            shared |= instruction.opcode.parts.get("cop") in (".cg", ".volatile")
+            base = None if instruction.address is None else instruction.address.base
+            if shared or _places((*instruction.sources, base, instruction.guard)) & seen:
+                seen |= _places(instruction.dests)
+    return any(i.opcode.behaviour == Behaviour.BRANCH and bool(_places((i.guard,)) & seen) for i in loop)
+
+
+def _places(operands: Sequence[Any]) -> set[tuple[bool, int]]:
+    """The registers and predicates among operands, as (is a predicate, number)."""
+    found: set[tuple[bool, int]] = set()
+    for operand in operands:
+        if isinstance(operand, Register):
+            found |= {(False, operand.index + word) for word in range(operand.words)}
+        elif isinstance(operand, Predicate):
+            found.add((True, operand.index))
+    return found - {(False, ZERO_REGISTER), (True, TRUE_PREDICATE)}

@@ -296,3 +296,35 @@ def test_divergence_costs_the_issue_of_both_sides() -> None:
     assert lanes.counters["warp_instructions"] == 2 * (5 + 20 + 1 + 20 + 1)
     assert warps.counters["warp_instructions"] == 2 * (5 + 20 + 1) + 1
     assert lanes.counters["thread_instructions"] == warps.counters["thread_instructions"]
+
+
+@pytest.mark.parametrize(
+    "access",
+    ["red.global.add.u32 [out], 1", "atom.global.add.u32 old, [out], 1", "ld.global.cg.u32 old, [out]",
+     "ld.global.volatile.u32 old, [out]"],
+)  # fmt: skip
+def test_a_counted_loop_does_not_poll_and_its_lanes_meet_behind_it(access: str) -> None:
+    """What leaves the loop does not depend on what others write: nobody needs a turn, nobody is let go."""
+    text = f"""
+        .kernel k(out: ptr.u32)
+        .arg out = zeros(2)
+        mov.u32 t, %tid.x
+        mov.u32 i, 0
+        loop: {access}
+        add.u32 i, i, 1
+        setp.le.u32 more, i, t
+        @more bra loop
+        after: st.global.u32 [out + 4], i
+        exit"""
+    outcome = run(text, bench({"divergence.yield_branches": 1}))
+    assert [lanes for label, lanes in path(outcome) if label == "after"] == [0xFFFFFFFF]
+
+
+def test_a_loop_polls_also_through_a_chain_of_values_and_a_call() -> None:
+    """The flag reaches the branch through a function and two more instructions."""
+    text = POLL.replace(
+        "wait: ld.global.volatile.u32 flag, [out + 128]", "wait: call back, look\nmov.u32 flag, g"
+    )
+    text = text.replace("join: exit", "join: exit\nlook: ld.global.volatile.u32 g, [out + 128]\nret back")
+    outcome = run(text, bench({"divergence.first": "fallthrough"}))
+    assert list(outcome.outputs["out"][1:32]) == [5] * 31
